@@ -11,12 +11,14 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = 'deploy/dist/programs';
 
 /** Entry of each bundle by its file below the repository. */
-export const bundles = new Map(
-  Object.entries({ ...programs, ...threads }).map(([name, entry]) => [fileOf(name), entry]),
-);
+export const bundles = new Map([
+  ...Object.entries(programs).map(([name, entry]) => [`${folder}/${name}.mjs`, entry]),
+  ...Object.entries(threads).map(([name, entry]) => [`${folder}/${threadFile(name)}`, entry]),
+]);
 
-function fileOf(name) {
-  return `${folder}/${name}.mjs`;
+/** No program is called so: the image starts programs by their names. */
+function threadFile(name) {
+  return `${name}.thread.mjs`;
 }
 
 /** The place of a module, alone or with the path of a file from there. */
@@ -39,7 +41,7 @@ function placed(code, modulePath) {
     const thread = Object.keys(threads).find((name) => threads[name] === path);
     return thread === undefined
       ? `new URL('${file}', ${here})`
-      : `new URL('./${thread}.mjs', import.meta.url)`;
+      : `new URL('./${threadFile(thread)}', import.meta.url)`;
   });
 }
 

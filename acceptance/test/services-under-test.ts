@@ -97,20 +97,23 @@ export class ServicesUnderTest {
   }
 
   /**
-   * Starts a process, until `isServing`. One that ends in its start to be started again (exit code 75), as where an
-   * engine is slow on a busy machine, is started again as the supervisor does.
+   * Starts a process and waits until `isServing`. A process that ends with exit code 75 in its start, as where an
+   * engine is slow on a busy machine, is started again, as by the supervisor.
    */
   async startServing(
     start: () => ChildProcess,
     isServing: () => Promise<boolean>,
   ): Promise<ChildProcess> {
-    let process = start();
+    let child = start();
     const isUp = async () => {
-      if (process.exitCode === exitCodes.engineAway) process = start();
+      const { exitCode, signalCode } = child;
+      if (exitCode === exitCodes.engineAway) child = start();
+      else if (exitCode !== null || signalCode !== null)
+        throw new Error(`the process ended in its start: ${exitCode ?? signalCode}`);
       return await isServing();
     };
     await until(isUp, 'the process serves', startMaxMs);
-    return process;
+    return child;
   }
 
   /** A process of the operator, with one operator who needs no second person, unless `more` says otherwise. */

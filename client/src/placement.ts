@@ -99,7 +99,7 @@ class PlacementRun {
     for (let tries = 1; ; tries += 1) {
       const waitSeconds = await this.#send(tries);
       if (this.#isOver || signal.aborted) return;
-      await this.#queryResult(this.#open.filter((sent) => sent.mustAskLog));
+      await this.#readResults(this.#open.filter((sent) => sent.mustReadLog));
       if (this.#open.length === 0 && this.#late.length === 0) return;
       const keepsReserve = this.#doubtful.length > 0;
       if (!(await retryBudget.next(waitSeconds, { signal, keepsReserve }))) return;
@@ -111,7 +111,7 @@ class PlacementRun {
   /** Where nothing may be sent any more, the log alone decides. */
   async #askUntilKnown(): Promise<void> {
     const { retryBudget } = this.#call;
-    do await this.#queryResult(this.#doubtful);
+    do await this.#readResults(this.#doubtful);
     while (this.#doubtful.length > 0 && !this.#isOver && (await retryBudget.next(null)));
   }
 
@@ -222,7 +222,7 @@ class PlacementRun {
     }
   }
 
-  async #queryResult(asked: readonly SentOrder[]): Promise<void> {
+  async #readResults(asked: readonly SentOrder[]): Promise<void> {
     await Promise.all(
       asked.map(async (sent) => {
         try {

@@ -67,7 +67,7 @@ export class SentOrder {
     this.result = success ? { ...this.result, status, order } : found;
   }
 
-  get mustAskLog(): boolean {
+  get mustReadLog(): boolean {
     return this.result === null && this.#refusedInDoubt !== null;
   }
 

@@ -7,7 +7,7 @@ const secrets = '/run/exchange/secrets.env';
 const folder = new URL('./deploy/dist/programs/', import.meta.url);
 const [name = '', ...args] = process.argv.slice(2);
 const known = readdirSync(folder)
-  .filter((file) => file.endsWith('.mjs'))
+  .filter((file) => file.endsWith('.mjs') && !file.endsWith('.thread.mjs'))
   .map((file) => file.slice(0, -'.mjs'.length));
 if (!known.includes(name)) {
   process.stderr.write(`no program ${name}; there are: ${known.join(', ')}\n`);

@@ -1,5 +1,5 @@
 // Order of the suites of a run. The longest begin first, so that no worker is left alone with one of them at the end, and
-// those with many processes are apart, since two suites run at a time. The order is the same on every machine.
+// those with many processes are apart, since a run has two workers. The order is the same on every machine.
 
 /** Suites that take longest, by `npm test`, which prints them. */
 const longest = [

@@ -13,14 +13,25 @@ const replaced: readonly { readonly word: RegExp; readonly by: string }[] = [
 ];
 
 /** Beginnings of a comment that mostly say nothing without the code below it. */
-const unspecific = /^\s*(?:\/\*\*|\/\/|\*) (?:What|Those|Of|The same)\b/;
+const unspecific = /^(?:What|Those|Of|The same)\b/;
 
 /** Comments of a source that do not name their subject. */
 export function beginningProblems(text: string): readonly Problem[] {
-  return text.split('\n').flatMap((line, index) => {
-    const message = 'a comment begins with its subject, and can be read alone';
-    return unspecific.test(line) ? [{ line: index + 1, message }] : [];
-  });
+  const lines = text.split('\n');
+  const message = 'a comment begins with its subject, and can be read alone';
+  return lines.flatMap((line, index) =>
+    unspecific.test(beginningOf(line, lines[index - 1] ?? ''))
+      ? [{ line: index + 1, message }]
+      : [],
+  );
+}
+
+/** The text of a line that begins a comment; empty for every other line. */
+function beginningOf(line: string, before: string): string {
+  const opened =
+    /^\s*\/\*\* (.*)/.exec(line) ?? (before.trim() === '/**' ? /^\s*\* (.*)/.exec(line) : null);
+  const single = before.trim().startsWith('//') ? null : /^\s*\/\/ (.*)/.exec(line);
+  return (opened ?? single)?.[1] ?? '';
 }
 
 /** Lines with a word that the field has another one for. */

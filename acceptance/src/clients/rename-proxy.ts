@@ -19,7 +19,7 @@ export interface RenamedHost {
 /** A read that the exchange cannot serve for now is sent again, as often and after as long, milliseconds. */
 const readAgain = { times: 120, afterMs: 250 };
 
-/** Reads whose question is in the body. */
+/** Paths of the reads that are sent by POST. */
 const postedReads: ReadonlySet<string> = new Set(
   routes.flatMap(({ method, path, service }) =>
     method === 'POST' && service === 'query-api' ? [path] : [],
@@ -67,8 +67,9 @@ interface Passed {
   readonly outgoing: ServerResponse;
 }
 
-/** Sends a request, and again `left` times at most while it is 503. */
+/** Sends a request, and again `left` times at most while it is 503 and the client waits. */
 function pass({ onward, body, outgoing }: Passed, left: number): void {
+  if (outgoing.destroyed) return;
   const sent = request(onward);
   sent.on('response', (answer: IncomingMessage) => {
     if (answer.statusCode === 503 && left > 0) {
@@ -79,7 +80,10 @@ function pass({ onward, body, outgoing }: Passed, left: number): void {
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(outgoing);
   });
-  sent.on('error', () => outgoing.writeHead(502).end());
+  sent.on('error', () => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(502).end();
+  });
   sent.end(body);
 }
 

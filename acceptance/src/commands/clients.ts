@@ -68,9 +68,11 @@ async function runTests(env: Record<string, string>, tapFile: string): Promise<v
   await once(child, 'exit');
 }
 
-/** A failed test of a TAP report: its name, and the block of what is known of it, which has its error. */
+/** A failed test of a TAP report: its name, and its block of facts, which has its error. */
 const failedTest = /^( *)not ok \d+ - (.*)\n\1 {2}---\n([\s\S]*?)\n\1 {2}\.\.\.$/gm;
 const errorOfTest = /^ *error: (?:\|-\n)?([\s\S]*?)\n *code: /m;
+/** A test that failed because a test within it did, which is listed itself. */
+const isOuter = (block: string): boolean => block.includes("failureType: 'subtestsFailed'");
 
 /** The totals that a TAP report ends with, and its failed tests; a report without totals is one failure. */
 function reportOf(tapFile: string): PartReport {
@@ -78,9 +80,9 @@ function reportOf(tapFile: string): PartReport {
   const total = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1]);
   const failed = total('fail') + total('cancelled');
   if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['no report'] };
-  const failures = [...text.matchAll(failedTest)].map(([, , name = '', block = '']) =>
-    failureText(name, errorOfTest.exec(block)?.[1] ?? ''),
-  );
+  const failures = [...text.matchAll(failedTest)]
+    .filter(([, , , block = '']) => !isOuter(block))
+    .map(([, , name = '', block = '']) => failureText(name, errorOfTest.exec(block)?.[1] ?? ''));
   const counts = { passed: total('pass'), failed, skipped: total('skipped') };
   return { ...emptyReport, ...counts, failures };
 }

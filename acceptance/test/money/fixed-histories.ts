@@ -137,7 +137,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       await calls.resumeNamed('reserve', 'done', first);
       await calls.resumeNamed('reserve', 'done', second);
       await calls.resumeNamed('send', 'lost', first);
-      await calls.resumeNamed('releaseFunds', 'done', first);
+      await calls.resumeNamed('cancelSend', 'done', first);
       // The order of the second process is still on its way: its money is not free.
       expect((await ledger.balance(walletOf(0))).pendingMicro).toBeGreaterThanOrEqual(500 * usdc);
       const all = action({ action: 'withdrawal', amountMicro: 1_000 * usdc });

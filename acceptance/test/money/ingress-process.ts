@@ -183,7 +183,7 @@ export class IngressProcess {
     return {
       reserve: (one) => parked('reserve', async () => reserved(one, await ledger.reserve(one))),
       reserveWithdrawal: (one) => parked('reserveWithdrawal', () => ledger.reserveWithdrawal(one)),
-      cancelReservation: (send) => parked('releaseFunds', () => ledger.cancelReservation(send)),
+      cancelReservation: (send) => parked('cancelSend', () => ledger.cancelReservation(send)),
       appliedTransfer: (id) => parked('appliedTransfer', () => ledger.appliedTransfer(id)),
       balance: (wallet) => ledger.balance(wallet),
     };

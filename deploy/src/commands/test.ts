@@ -18,7 +18,7 @@ import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts
  */
 const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
 const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
-/** A third suite at a time makes all of them slower where two cores are busy. */
+/** Suites at a time in one run of Jest: a third one of whole exchanges makes all slower where two cores are busy. */
 const workersMax = 2;
 /** Rooms whose engine suites start whole exchanges. */
 const exchangeRooms = ['acceptance', 'operate', 'mcp'];
@@ -132,12 +132,6 @@ function patient(part: Part): Part {
   return { ...part, program: 'nice', args: ['-n', '10', part.program, ...part.args] };
 }
 
-// They start while suites run that need none. Without them the engine suites start their own, and say why that fails.
-const engines = areEnginesGiven(process.env)
-  ? Promise.resolve(null)
-  : startTestEngines(() => {}).catch(() => null);
-const onEngines = async (part: Part) => ({ ...part, env: (await engines)?.variables ?? {} });
-
 const unitSuites = jest('unit and simulator', ['unit', 'simulator'], [workers]);
 /** One at a time: they mostly wait, and two suites of exchanges fill two cores. */
 const roomSuites = engineSuites('of rooms', '--maxWorkers=1');
@@ -151,25 +145,35 @@ const others = [
   counted('published clients', 'acceptance/dist/commands/clients.js'),
 ];
 
-/** Suites and, with a second core, beside them the other parts and the engine suites that wait most. */
+/**
+ * Suites and, with a second core, beside them the other parts and the engine suites that wait most. The engines start
+ * while suites run that need none; without them the engine suites start their own, and say why that fails.
+ */
 async function runAll(): Promise<void> {
+  // Published clients give a response up after ten seconds: with one core nothing runs beside them.
+  const isLone = coreCount === 1;
+  if (isLone) for (const part of others) await runBeside(part);
+  const engines = areEnginesGiven(process.env)
+    ? Promise.resolve(null)
+    : startTestEngines(() => {}).catch(() => null);
+  const onEngines = async (part: Part) => ({ ...part, env: (await engines)?.variables ?? {} });
   const suites = async () => {
     await runHere(unitSuites);
     await runHere(await onEngines(engineSuites('of exchanges', workers)));
   };
   const beside = async () => {
-    for (const part of others) await runBeside(part);
+    if (!isLone) for (const part of others) await runBeside(part);
     await runBeside(await onEngines(roomSuites));
   };
-  // Published clients give a response up after ten seconds: with one core nothing runs beside them.
-  if (coreCount > 1) await Promise.all([suites(), beside()]);
-  else {
-    await suites();
-    await beside();
+  try {
+    if (isLone) await suites().then(beside);
+    else await Promise.all([suites(), beside()]);
+  } finally {
+    await (await engines)?.stop();
   }
 }
 
-await runAll().finally(async () => (await engines)?.stop());
+await runAll();
 if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 

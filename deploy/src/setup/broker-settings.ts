@@ -16,7 +16,7 @@ export const failoverSettings = {
   'controller.quorum.election.backoff.max.ms': 500,
 } as const;
 
-/** Largest values of the broker settings for sessions of consumer groups, on any number of brokers. Milliseconds. */
+/** Largest advised values of the settings for sessions of consumer groups, on any number of brokers, milliseconds. */
 export const sessionSettings = {
   'group.min.session.timeout.ms': 1000,
   'group.initial.rebalance.delay.ms': 0,

@@ -3,11 +3,11 @@ import type { HttpResponse } from '../http/idempotency.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';
 import {
+  cancelSend,
   hold,
   isShort,
   type Reserved,
   type Reserving,
-  releaseFunds,
   reserveRefusals,
 } from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';
@@ -42,7 +42,7 @@ export async function carryOutPosition(
     mayUseReserve: false,
   });
   if (result.kind === 'unsent') {
-    if (send !== null) await releaseFunds(send, services.ledger);
+    if (send !== null) await cancelSend(send, services.ledger);
     return refusedAction(result.code, said);
   }
   if (result.kind === 'pending') return refusedAction('action_unconfirmed', said);

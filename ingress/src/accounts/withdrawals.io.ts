@@ -5,7 +5,7 @@ import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@p
 import { unlessUnavailable } from '../http/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
-import { releaseFunds, reserveRefusals } from '../orders/reservation.io.ts';
+import { cancelSend, reserveRefusals } from '../orders/reservation.io.ts';
 import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 export interface Withdrawal {
@@ -83,13 +83,13 @@ export async function withdraw(
   // After `already` an earlier record may be on its way: what became of it is not known here.
   const unsent = (code: RefusalCode) => (held.outcome === 'already' ? 'action_unconfirmed' : code);
   if (freezes.isFrozen(wallet)) {
-    await releaseFunds(send, ledger);
+    await cancelSend(send, ledger);
     return unsent('withdrawals_frozen');
   }
   const isLate = clock.monotonicMs() - heldAtMs > writeWithinMs;
   const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, services);
   if (written !== 'unsent') return await paymentOf(withdrawal, services);
-  await releaseFunds(send, ledger);
+  await cancelSend(send, ledger);
   return unsent('overloaded');
 }
 

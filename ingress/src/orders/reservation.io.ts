@@ -86,7 +86,7 @@ export async function hold(
  * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself
  * once the log proves that the record cannot come any more.
  */
-export async function releaseFunds(
+export async function cancelSend(
   send: Send,
   ledger: Pick<Reservations, 'cancelReservation'>,
 ): Promise<void> {

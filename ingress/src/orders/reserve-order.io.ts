@@ -6,12 +6,12 @@ import type { ReadOffsets } from '../log/read-offsets.io.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
 import {
+  cancelSend,
   hold,
   isShort,
   type Reservations,
   type Reserved,
   type Reserving,
-  releaseFunds,
 } from './reservation.io.ts';
 
 /** The parts that decide whether money is held for an order. */
@@ -82,7 +82,7 @@ async function reserveRefused(
   if (typeof reserved === 'string') return refused(reserved);
   const final = await refusalOf(refusal, { unsent, reserved }, parts);
   if (final === null) return { ...reserved, unfunded: refusal.code };
-  await releaseFunds(reserved.send, parts.ledger);
+  await cancelSend(reserved.send, parts.ledger);
   return final;
 }
 

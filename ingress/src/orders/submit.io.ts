@@ -23,9 +23,9 @@ import type { OrderHasher } from './eip712.ts';
 import { refusedResponse, responseOf, unconfirmedResponse } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
 import type { OrderTrace, OrderTraces, TracedRequest } from './order-trace.io.ts';
-import { isCertainlyLate, queryResult } from './query-result.io.ts';
-import { type Reservations, type Reserved, releaseFunds } from './reservation.io.ts';
+import { cancelSend, type Reservations, type Reserved } from './reservation.io.ts';
 import { reserveOrder } from './reserve-order.io.ts';
+import { isCertainlyLate, settleLateOrder } from './settle-late-order.io.ts';
 import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
@@ -102,7 +102,7 @@ export class OrderSubmitter {
   }
 
   /**
-   * The result of an order that another attempt was about to send, asked of the log (`queryResult`); null for one that
+   * The result of an order that another attempt was about to send, by the log (`settleLateOrder`); null for one that
    * never came and never will.
    */
   async ask(
@@ -124,7 +124,7 @@ export class OrderSubmitter {
       return unlessTooLate(responseOf({ ...known, repeated: true }, facts, hashes.keccak));
     if (!partitions.isReady(partition)) return refusedResponse('partition_not_ready');
     if (!isCertainlyLate(sent, partitions)) return unconfirmedResponse(orderId);
-    const answer = await queryResult(sent, this.#options);
+    const answer = await settleLateOrder(sent, this.#options);
     if (typeof answer === 'string') return refusedResponse(answer);
     const { result, reserved } = answer;
     return unlessTooLate(await this.#conclude(result, { orderId, facts, reserved }));
@@ -186,7 +186,7 @@ export class OrderSubmitter {
     order: { orderId: OrderId; facts: Record<string, string>; reserved: Reserved },
   ): Promise<PlacementResult> {
     if (result.kind === 'unsent') {
-      await releaseFunds(order.reserved.send, this.#options.ledger);
+      await cancelSend(order.reserved.send, this.#options.ledger);
       return refusedResponse(result.code);
     }
     if (result.kind === 'pending') return unconfirmedResponse(order.orderId);

@@ -4,8 +4,8 @@ import { type OrderId, orderIdFromBytes } from '@pm/schemas';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { SentOrder } from './command.ts';
-import { isCertainlyLate, type LogQuestions, queryResult } from './query-result.io.ts';
-import { type Reservations, releaseFunds } from './reservation.io.ts';
+import { cancelSend, type Reservations } from './reservation.io.ts';
+import { isCertainlyLate, type LogQuestions, settleLateOrder } from './settle-late-order.io.ts';
 
 export interface UnconfirmedOrdersOptions extends LogQuestions {
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
@@ -81,9 +81,9 @@ export class UnconfirmedOrders {
 
   async #ask(id: OrderId, sent: SentOrder): Promise<void> {
     const { ledger } = this.#options;
-    const answer = await queryResult(sent, this.#options);
+    const answer = await settleLateOrder(sent, this.#options);
     if (typeof answer === 'string') return;
     if (answer.result.kind === 'executed') this.#orders.delete(id);
-    if (answer.result.kind === 'unsent') await releaseFunds(answer.reserved.send, ledger);
+    if (answer.result.kind === 'unsent') await cancelSend(answer.reserved.send, ledger);
   }
 }

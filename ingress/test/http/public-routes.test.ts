@@ -1,7 +1,7 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { headers as names, refusalText, routes } from '@pm/schemas';
-import { wrongAnswersToMethods } from '../../../kit/test/http/odd-methods.ts';
+import { wrongResponsesToMethods } from '../../../kit/test/http/odd-methods.ts';
 import { healthRoutes } from '../../src/http/health.route.ts';
 import { type IngressUnderTest, nowSeconds, openIngress, owner } from '../ingress-fixture.ts';
 import { accepted } from '../signing-fixture.ts';
@@ -61,7 +61,7 @@ test('the root of /data-api is the health of the data family', async () => {
 
 test('every route has an answer to every method', async () => {
   const table = routes.filter((route) => route.service === 'ingress');
-  expect(await wrongAnswersToMethods(ingress.app, table)).toEqual([]);
+  expect(await wrongResponsesToMethods(ingress.app, table)).toEqual([]);
 });
 
 test('the service refuses to start when its routes are not those of the table', () => {

@@ -7,7 +7,7 @@ const methods = ['HEAD', 'OPTIONS', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TR
 /**
  * Wrong responses of an app when each of its routes is called by every method, without a body: `[]` if there are none.
  */
-export async function wrongAnswersToMethods(
+export async function wrongResponsesToMethods(
   app: HttpApp,
   routes: readonly HttpRoute[],
 ): Promise<readonly string[]> {

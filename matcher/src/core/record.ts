@@ -59,7 +59,7 @@ export interface Output {
 }
 
 /** How many resting orders the next taker of the record may meet. */
-export function matchesMax(out: Output): number {
+export function interactionsMax(out: Output): number {
   return Math.min(out.limits.fillsPerOrder, out.fillsLeft);
 }
 

@@ -175,7 +175,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     name: 'projectors',
     topics: [
       { operations: ['Read'], topics: ['executions', 'catalog', 'serviceKeys'] },
-      // SubscriptionStarter of generations, and fences between withdrawals.
+      // Starts of generations, and fences between withdrawals.
       { operations: ['Read', 'Write'], topics: ['transfers'] },
       { operations: ['Write'], topics: ['orders', 'withdrawalFreezes'] },
     ],

@@ -247,7 +247,7 @@ describe('the reader', () => {
     ];
   }
 
-  test('reads the tables that the read service reads, and no others', async () => {
+  test('reads the tables that query-api reads, and no others', async () => {
     const granted = roleNamed('pm_reader').rights.flatMap((right) => right.tables);
     const named = (name: string) => tables[name as keyof typeof tables].name;
     const projected = mentioned(/\btables\.(\w+)/g)

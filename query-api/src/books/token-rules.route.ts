@@ -4,7 +4,7 @@ import { readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
-import { feeRateAnswer } from '../markets/market.ts';
+import { feeRateResponse } from '../markets/market.ts';
 import { listingIn } from './tokens.ts';
 
 export interface TokenRuleParts {
@@ -30,8 +30,8 @@ export function negRiskRoutes(parts: TokenRuleParts): readonly HttpHandler[] {
 /** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 5.1). */
 export function feeRateRoutes(parts: TokenRuleParts): readonly HttpHandler[] {
   return tokenRuleRoutes(parts, '/fee-rate', {
-    of: feeRateAnswer,
-    byDefault: feeRateAnswer(),
+    of: feeRateResponse,
+    byDefault: feeRateResponse(),
   });
 }
 

@@ -3,7 +3,7 @@ import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts'
 import type { Catalog } from './catalog.ts';
 import { stateBits } from './catalog-tables.ts';
 import type { Market } from './market.ts';
-import { acceptsOrders, feeRateAnswer } from './market.ts';
+import { acceptsOrders, feeRateResponse } from './market.ts';
 import { metadataOf } from './wire-event.ts';
 import { isoTime } from './wire-market.ts';
 
@@ -83,7 +83,7 @@ export function simplifiedMarket(market: Market, quotes: Quotes) {
 
 /** Facts that clients read before a market order, with short keys (conventions.md 5.5). */
 export function compactMarket(market: Market) {
-  const fee = feeRateAnswer(market);
+  const fee = feeRateResponse(market);
   return {
     gst: null,
     r: rewardsOf(market),

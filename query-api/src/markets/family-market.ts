@@ -2,7 +2,7 @@ import { microPerUnit, microText, priceOne } from '@pm/schemas';
 import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { pricePerCent, rewardAsset } from './clob-market.ts';
 import { type MarketFigures, shownMoves } from './figures.ts';
-import { acceptsOrders, feeRateAnswer, type Market, openEndMs } from './market.ts';
+import { acceptsOrders, feeRateResponse, type Market, openEndMs } from './market.ts';
 import { competitiveness } from './price-moves.ts';
 import { closedTimeOf, eventMarket, isoTime } from './wire-market.ts';
 
@@ -70,7 +70,7 @@ function resolutionStatuses(market: Market): readonly string[] {
 
 function feeFacts(market: Market) {
   if (market.feeRateBps === 0) return { feesEnabled: false };
-  const { rate, exponent, takerOnly, rebateRate } = feeRateAnswer(market).fee_schedule;
+  const { rate, exponent, takerOnly, rebateRate } = feeRateResponse(market).fee_schedule;
   return { feesEnabled: true, feeSchedule: { rate, exponent, takerOnly, rebateRate } };
 }
 

@@ -122,7 +122,7 @@ const defaultTerms = {
 };
 
 /** The fee of a market, or the default without one: shares x rate x (p(1-p))^exponent, taker only. */
-export function feeRateAnswer(
+export function feeRateResponse(
   market: Pick<Market, keyof typeof defaultTerms> = defaultTerms,
 ): FeeRate {
   const rate = market.feeRateBps / one;

@@ -141,7 +141,7 @@ function compareText(left: string, right: string): number {
 }
 
 /** A row of the list of open orders: flat, with the keys of both spellings (conventions.md 3.12). */
-export function openOrderAnswer(catalog: Catalog, order: AcceptedOrder): OpenOrder {
+export function openOrderResponse(catalog: Catalog, order: AcceptedOrder): OpenOrder {
   const {
     order: wrapped,
     reason: _reason,

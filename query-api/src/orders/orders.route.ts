@@ -13,7 +13,7 @@ import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
   keyOfOpenOrder,
   type OpenOrderRow,
-  openOrderAnswer,
+  openOrderResponse,
   ordersPageSize,
   readOrdersQuery,
 } from './open-orders.ts';
@@ -102,7 +102,7 @@ function liveOrders(
   return listed.flatMap(({ orderId }) => {
     const history = foldOrder(rows.get(orderId) ?? []);
     if (history.kind !== 'accepted' || history.facts.status !== 'LIVE') return [];
-    return [openOrderAnswer(catalog, history)];
+    return [openOrderResponse(catalog, history)];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { beforeCutover, newestFirst, placeKey, seamParams } from '../tables/statement.io.ts';
+import { beforeCutover, cutoverParams, newestFirst, placeKey } from '../tables/statement.io.ts';
 import type { CancelRow, CancelSearch } from './cancel-search.ts';
 
 interface Row {
@@ -15,29 +15,29 @@ interface Row {
   readonly reason: string;
 }
 
-const sql = (seams: CutoverOffsets): string => `
+const sql = (cutover: CutoverOffsets): string => `
 SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, order_id, api_key,
   market, reason
 FROM ${tables.walletCancels.name}
 WHERE wallet IN {wallets:Array(String)} AND api_key IN {keys:Array(String)}
-  AND time >= fromUnixTimestamp64Milli({since:Int64}) ${beforeCutover(seams, 'in_offset')}
+  AND time >= fromUnixTimestamp64Milli({since:Int64}) ${beforeCutover(cutover, 'in_offset')}
 ${newestFirst(placeKey)}
 LIMIT 1 BY ${placeKey.join()}
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** The newest cancels before the seams. */
+/** The newest cancels before the cutover. */
 export async function readCancels(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   { wallets, keys, sinceMs, limit }: CancelSearch,
-  seams: CutoverOffsets,
+  cutover: CutoverOffsets,
 ): Promise<readonly CancelRow[]> {
-  const rows = await clickhouse.selectRows<Row>(sql(seams), {
+  const rows = await clickhouse.selectRows<Row>(sql(cutover), {
     wallets: [...wallets],
     keys: [...keys],
     since: String(sinceMs),
     rows: limit,
-    ...seamParams(seams),
+    ...cutoverParams(cutover),
   });
   return rows.map((row) => ({
     partition: row.partition,

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { beforeCutover, Conditions, seamParams } from '../tables/statement.io.ts';
+import { beforeCutover, Conditions, cutoverParams } from '../tables/statement.io.ts';
 import type { OpenOrderRow, OpenOrderSearch } from './open-orders.ts';
 
 interface Row {
@@ -11,23 +11,23 @@ interface Row {
   readonly version: string;
 }
 
-/** The newest `count` requested open orders that were placed before the seams; some may have ended behind them. */
+/** The newest `count` requested open orders that were placed before the cutover; some may have ended behind them. */
 export async function readOpenOrders(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: OpenOrderSearch,
-  { seams, count }: { readonly seams: CutoverOffsets; readonly count: number },
+  { cutover, count }: { readonly cutover: CutoverOffsets; readonly count: number },
 ): Promise<readonly OpenOrderRow[]> {
   const where = conditionsOf(search);
   const sql = `
 SELECT order_id, toUnixTimestamp64Milli(placed_at) AS placed_ms, partition, version
 FROM ${tables.openOrders.name} FINAL
-WHERE ${where.text} ${beforeCutover(seams, 'version')}
+WHERE ${where.text} ${beforeCutover(cutover, 'version')}
 ORDER BY placed_at DESC, partition DESC, version DESC, order_id DESC
 LIMIT {count:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
   const rows = await clickhouse.selectRows<Row>(sql, {
     ...where.params,
-    ...seamParams(seams),
+    ...cutoverParams(cutover),
     count,
   });
   return rows.map((row) => ({

@@ -3,7 +3,7 @@ import { tables } from '@pm/schemas';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readInPieces } from '../tables/read-pieces.io.ts';
-import { beforeCutover, seamParams } from '../tables/statement.io.ts';
+import { beforeCutover, cutoverParams } from '../tables/statement.io.ts';
 import type { FilledRow, OrderEventRow, StatedRow } from './order-read.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
@@ -61,26 +61,26 @@ const orderEventCells = `partition, in_offset, event_index, toUnixTimestamp64Mil
   toUnixTimestamp64Milli(accepted_at) AS accepted_ms, status, reason, role`;
 
 /** Placement, refusal and end come first: a fold of the first rows knows how it ended even if fills are cut off. */
-const sql = (seams: CutoverOffsets): string => `
+const sql = (cutover: CutoverOffsets): string => `
 SELECT ${orderEventCells}
 FROM ${tables.orderEvents.name} FINAL
-WHERE order_id IN {ids:Array(String)} ${beforeCutover(seams, 'in_offset')}
+WHERE order_id IN {ids:Array(String)} ${beforeCutover(cutover, 'in_offset')}
 ORDER BY order_id, kind = 'FILLED', partition, in_offset, event_index
 LIMIT {rows:UInt32} BY order_id
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
 /**
- * All events of these orders before the seams: of each placement, refusal and end first, then its
+ * All events of these orders before the cutover: of each placement, refusal and end first, then its
  * fills.
  */
 export async function readOrderEvents(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   ids: readonly string[],
-  seams: CutoverOffsets,
+  cutover: CutoverOffsets,
 ): Promise<readonly OrderEventRow[]> {
   return await readInPieces(ids, async (some) => {
-    const params = { ids: some, rows: eventsMax, ...seamParams(seams) };
-    return (await clickhouse.selectRows<Cells>(sql(seams), params)).map(orderEventOf);
+    const params = { ids: some, rows: eventsMax, ...cutoverParams(cutover) };
+    return (await clickhouse.selectRows<Cells>(sql(cutover), params)).map(orderEventOf);
   });
 }
 

@@ -5,10 +5,10 @@ import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
   beforeCutover,
   Conditions,
+  cutoverParams,
   newestFirst,
   placeBehind,
   placeKey,
-  seamParams,
   timeBefore,
 } from '../tables/statement.io.ts';
 import type { TradeSearch } from './trade-search.ts';
@@ -77,13 +77,13 @@ function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
 }
 
 /**
- * The newest requested trades before the seams, with both sides. The wallets' own ledger says which, in its order; the
- * fills are then found by their key (the tuple is a prefix of it), never by a scan or a join that would load them all.
+ * The newest requested trades before the cutover, with both sides. The fills of the wallets say which, in their order;
+ * the fills are then found by their key (the tuple is a prefix of it), never by a scan or a join that would load all.
  */
 export async function readTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: TradeSearch,
-  seams: CutoverOffsets,
+  cutover: CutoverOffsets,
 ): Promise<readonly FillRow[]> {
   const own = ownConditions(search);
   const whole = fillConditions(search);
@@ -96,7 +96,7 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
 FROM ${tables.fills.name} FINAL
 WHERE (market, time, partition, in_offset, event_index) IN (
   SELECT market, time, partition, in_offset, event_index FROM ${tables.walletFills.name}
-  WHERE ${own.text} ${beforeCutover(seams, 'in_offset')}
+  WHERE ${own.text} ${beforeCutover(cutover, 'in_offset')}
   ${newestFirst(placeKey)}
   LIMIT 1 BY ${placeKey.join()}
   ${namesOther ? 'LIMIT {lookedThrough:UInt32}' : page}
@@ -107,7 +107,7 @@ SETTINGS max_execution_time = 5`;
   const rows = await clickhouse.selectRows<Row>(sql, {
     ...own.params,
     ...whole.params,
-    ...seamParams(seams),
+    ...cutoverParams(cutover),
     limit: search.limit,
     ...(namesOther ? { lookedThrough: lookedThroughMax } : {}),
   });

@@ -32,7 +32,7 @@ export interface OwnRecordsOptions {
 
 /**
  * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read
- * first, and the tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets
+ * first, and the tables are read up to its cutover, so nothing is counted twice or missed; a record that memory forgets
  * meanwhile is in the tables by then. Methods throw the `Fault` `newest_records_behind` (retry) while the newest
  * records cannot be had, and the faults of ClickHouse (`retry` when it is away) as far as memory alone does not
  * suffice.
@@ -56,19 +56,19 @@ export class OwnRecords {
 
   async #eventsOf(
     ids: readonly string[],
-    { seams, rows }: RecentRows<OrderEventRow>,
+    { cutover, rows }: RecentRows<OrderEventRow>,
   ): Promise<readonly OrderEventRow[]> {
     const partial = ids.filter((id) => !isWhole(rows, id));
     if (partial.length === 0) return rows;
-    return [...(await readOrderEvents(this.#clickhouse, partial, seams)), ...rows];
+    return [...(await readOrderEvents(this.#clickhouse, partial, cutover)), ...rows];
   }
 
   /** Newest first; one row more than a page says that there is another page. */
   async trades(search: TradeSearch): Promise<OwnList<FillRow>> {
     await this.#settled();
-    const { seams, rows, asOf } = this.#recent.fillsOfKeys(search.keys);
+    const { cutover, rows, asOf } = this.#recent.fillsOfKeys(search.keys);
     const found = rows.filter((row) => isTradeRequested(row, search));
-    const stored = await readTrades(this.#clickhouse, search, seams);
+    const stored = await readTrades(this.#clickhouse, search, cutover);
     return { rows: firstOf([...found, ...stored], search, newestPlaceFirst), asOf };
   }
 
@@ -79,10 +79,10 @@ export class OwnRecords {
   async openOrders(search: OpenOrderSearch): Promise<OwnOpenOrders> {
     await this.#settled();
     const recent = this.#recent.ordersOfKeys(search.keys);
-    const { seams, rows, asOf } = recent;
+    const { cutover, rows, asOf } = recent;
     const { opened, ended } = recentOpenOrders(rows, search);
     const count = search.limit + ended.size;
-    const stored = await readOpenOrders(this.#clickhouse, search, { seams, count });
+    const stored = await readOpenOrders(this.#clickhouse, search, { cutover, count });
     const open = stored.filter(({ orderId }) => !ended.has(orderId));
     const listed = firstOf([...opened, ...open], search, newestFirst);
     const ids = listed.map(({ orderId }) => orderId);
@@ -92,9 +92,9 @@ export class OwnRecords {
   /** Newest first. */
   async cancels(search: CancelSearch): Promise<readonly CancelRow[]> {
     await this.#settled();
-    const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
+    const { cutover, rows } = this.#recent.ordersOfKeys(search.keys);
     const found = recentCancels(rows, search);
-    const stored = await readCancels(this.#clickhouse, search, seams);
+    const stored = await readCancels(this.#clickhouse, search, cutover);
     return firstOf([...found, ...stored], search, newestPlaceFirst);
   }
 

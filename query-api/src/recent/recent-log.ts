@@ -22,9 +22,9 @@ export type CutoverOffsets = readonly number[];
 /** Above every offset. */
 export const noCutover = Number.MAX_SAFE_INTEGER;
 
-/** Rows from the seams on that come with them: together with the tables up to the seams they are the whole log. */
+/** Rows from the cutover on that come with them: together with the tables up to the cutover they are the whole log. */
 export interface RecentRows<T> {
-  readonly seams: CutoverOffsets;
+  readonly cutover: CutoverOffsets;
   readonly rows: readonly T[];
   /** Where they end. Partitions that the tables answer alone have no place here: theirs is not known. */
   readonly asOf: readonly LogPosition[];
@@ -46,7 +46,7 @@ export interface RecentProgress {
 }
 
 /**
- * The newest stretch of all partitions, joined with the tables at exact seams. Bounded: over `rowsMax` the largest
+ * The newest stretch of all partitions, joined with the tables at an exact cutover. Bounded: over `rowsMax` the largest
  * partition sheds its oldest records, and the tables answer for it alone until they have caught up.
  */
 export class RecentLog {
@@ -121,22 +121,25 @@ export class RecentLog {
     return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
   }
 
-  /** The seams that are reached for longest: memory has what the tables may lack, and nothing before it. */
-  newestSeams(): CutoverOffsets {
-    return this.#partitions.map(({ newestSeam }) => newestSeam ?? noCutover);
+  /** The cutover that is reached for longest: memory has what the tables may lack, and nothing before it. */
+  newestCutover(): CutoverOffsets {
+    return this.#partitions.map(({ newestCutover }) => newestCutover ?? noCutover);
   }
 
-  /** Whether all records from these seams on are here. */
-  reaches(seams: CutoverOffsets): boolean {
+  /** Whether all records from this cutover on are here. */
+  reaches(cutover: CutoverOffsets): boolean {
     return (
-      seams.length === this.#partitions.length &&
-      this.#partitions.every(({ seam }, at) => seam !== null && seam <= (seams[at] as number))
+      cutover.length === this.#partitions.length &&
+      this.#partitions.every(
+        ({ cutoverOffset }, at) =>
+          cutoverOffset !== null && cutoverOffset <= (cutover[at] as number),
+      )
     );
   }
 
   /**
    * Rows that `rowsOf` makes of fills of any wallet; of each partition from its newest fill on, until there are `most`
-   * rows. With `from` only fills from these seams on, otherwise all kept fills.
+   * rows. With `from` only fills from this cutover on, otherwise all kept fills.
    */
   newestFills<T>(
     { most, from }: { readonly most: number; readonly from?: CutoverOffsets },
@@ -150,7 +153,7 @@ export class RecentLog {
       }
       return rows;
     });
-    return { ...found, seams: from ?? found.seams };
+    return { ...found, cutover: from ?? found.cutover };
   }
 
   holdings(wallets: readonly string[]): RecentRows<HoldingChange> {
@@ -158,14 +161,14 @@ export class RecentLog {
   }
 
   #rows<T>(rowsOf: (one: RecentPartition, partition: number) => readonly T[]): RecentRows<T> {
-    const seams = this.#partitions.map((one) => one.seam ?? noCutover);
+    const cutover = this.#partitions.map((one) => one.cutoverOffset ?? noCutover);
     const rows = this.#partitions.flatMap((one, partition) =>
-      seams[partition] === noCutover ? [] : rowsOf(one, partition),
+      cutover[partition] === noCutover ? [] : rowsOf(one, partition),
     );
     const asOf = this.#partitions.flatMap(({ newestInput: offset }, partition) =>
-      seams[partition] === noCutover ? [] : [{ partition, offset }],
+      cutover[partition] === noCutover ? [] : [{ partition, offset }],
     );
-    return { seams, rows, asOf };
+    return { cutover, rows, asOf };
   }
 
   #shed(): void {

@@ -88,7 +88,7 @@ export class RecentPartition {
    * First input offset that is answered from here and not from the tables. Null while there is a gap between them, or
    * the tables are ahead, or nothing was read yet: then they answer alone.
    */
-  get seam(): number | null {
+  get cutoverOffset(): number | null {
     if (this.hasGap || this.#storedTo > this.#readTo) return null;
     return this.#records[0]?.inOffset ?? (this.#sequence === null ? null : this.#sequence.last + 1);
   }
@@ -98,11 +98,11 @@ export class RecentPartition {
     return this.#sequence?.last ?? -1;
   }
 
-  /** The newest seam with which nothing is missing: that of the first record that the tables may lack. */
-  get newestSeam(): number | null {
-    if (this.seam === null) return null;
+  /** The newest cutover offset with which nothing is missing: that of the first record that the tables may lack. */
+  get newestCutover(): number | null {
+    if (this.cutoverOffset === null) return null;
     const stored = this.#records.findLast((record) => record.offset < this.#storedTo);
-    return stored === undefined ? this.seam : stored.inOffset + 1;
+    return stored === undefined ? this.cutoverOffset : stored.inOffset + 1;
   }
 
   /**

@@ -3,9 +3,9 @@ import { noCutover } from '../recent/recent-log.ts';
 import type { TradeRow } from './rows.ts';
 import type { TapeSearch } from './tape-query.ts';
 
-/** The first trades of a search in front of the seams: as many as its page could need, or all. */
+/** The first trades of a search in front of the cutover: as many as its page could need, or all. */
 export interface KeptPage {
-  readonly seams: CutoverOffsets;
+  readonly cutover: CutoverOffsets;
   readonly rows: readonly TradeRow[];
 }
 
@@ -23,7 +23,7 @@ const nameCharsMax = 500;
 
 /**
  * Stored halves of pages of trades. Stored trades never change, so a half is good for as long as memory has all records
- * from its seams on, whatever the tables take meanwhile. Bounded; what was kept first goes first.
+ * from its cutover on, whatever the tables take meanwhile. Bounded; what was kept first goes first.
  */
 export class KeptPages {
   readonly #recent: Pick<RecentLog, 'reaches'>;
@@ -58,7 +58,7 @@ export class KeptPages {
   /** Undefined when it must be read. */
   get(name: string): Entry | undefined {
     const entry = this.#kept.get(name);
-    if (entry === undefined || this.#recent.reaches(entry.seams)) return entry;
+    if (entry === undefined || this.#recent.reaches(entry.cutover)) return entry;
     this.#drop(name, entry);
     return undefined;
   }
@@ -66,7 +66,7 @@ export class KeptPages {
   keep(name: string, page: KeptPage): void {
     const before = this.#kept.get(name);
     if (before !== undefined) this.#drop(name, before);
-    if (page.seams.length === 0 || page.seams.includes(noCutover)) return;
+    if (page.cutover.length === 0 || page.cutover.includes(noCutover)) return;
     this.#kept.set(name, { ...page, readMs: this.#monotonicMs() });
     this.#rows += page.rows.length + 1;
     for (const [oldest, entry] of this.#kept) {

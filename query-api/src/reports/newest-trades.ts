@@ -10,7 +10,7 @@ export interface SideRow extends TradeRow {
 }
 
 /**
- * Trades of the newest records that are requested, so many that no page needs more; in any order. From these seams on,
+ * Trades of the newest records that are requested, so many that no page needs more; in any order. From this cutover on,
  * or all there are.
  */
 export function newestTrades(

@@ -4,9 +4,9 @@ import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
   beforeCutover,
+  cutoverParams,
   inOrder,
   placeKey,
-  seamParams,
   sideKey,
   timeBefore,
 } from '../tables/statement.io.ts';
@@ -35,17 +35,17 @@ const orders = {
 } as const satisfies Record<ActivitySearch['sortBy'], string>;
 const moves = ['SPLIT', 'MERGE', 'REDEEM'];
 
-/** Activity of a wallet before the seams, trades and the rest together; a repeated row counts once. */
+/** Activity of a wallet before the cutover, trades and the rest together; a repeated row counts once. */
 export async function readActivity(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: ActivitySearch,
-  seams: CutoverOffsets,
+  cutover: CutoverOffsets,
 ): Promise<readonly ActivityRow[]> {
   const types = search.types ?? activityTypes;
   const parts = [
-    ...(types.includes('TRADE') ? [tradesSql(search, seams)] : []),
+    ...(types.includes('TRADE') ? [tradesSql(search, cutover)] : []),
     ...(search.side === null && moves.some((move) => types.some((type) => type === move))
-      ? [movesSql(search, seams)]
+      ? [movesSql(search, cutover)]
       : []),
   ];
   if (parts.length === 0) return [];
@@ -58,32 +58,32 @@ FROM (${parts.join(' UNION ALL ')})
 ${order}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
-  const params = { ...paramsOf(search, types), ...seamParams(seams) };
+  const params = { ...paramsOf(search, types), ...cutoverParams(cutover) };
   const rows = await clickhouse.selectRows<Row>(sql, params);
   return rows.map(activityOf);
 }
 
-function tradesSql(search: ActivitySearch, seams: CutoverOffsets): string {
+function tradesSql(search: ActivitySearch, cutover: CutoverOffsets): string {
   const side = search.side === null ? '' : ' AND side = {side:String}';
   return `
 SELECT ${place}, toInt8(role) AS leg, time AS at, 'TRADE' AS type, market AS number,
   toInt16(outcome) AS token, toString(side) AS taken, price AS paid,
   CAST(size AS Decimal(38, 6)) AS shares, CAST(size * price AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletFills.name}
-WHERE ${common(search)}${side} ${beforeCutover(seams, 'in_offset')}
+WHERE ${common(search)}${side} ${beforeCutover(cutover, 'in_offset')}
 ORDER BY time DESC
 LIMIT 1 BY ${sideKey.join()}`;
 }
 
 /** The tokens of one move are one thing done. Pairs count once, redeemed tokens all. */
-function movesSql(search: ActivitySearch, seams: CutoverOffsets): string {
+function movesSql(search: ActivitySearch, cutover: CutoverOffsets): string {
   return `
 SELECT ${place}, toInt8(0) AS leg, min(time) AS at, toString(any(action)) AS type,
   any(market) AS number, toInt16(-1) AS token, '' AS taken, toDecimal32(0, 4) AS paid,
   CAST(if(any(action) = 'REDEEM', sum(size), max(size)) AS Decimal(38, 6)) AS shares,
   CAST(sum(size * price) AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletMoves.name} FINAL
-WHERE ${common(search)} AND action IN {moves:Array(String)} ${beforeCutover(seams, 'in_offset')}
+WHERE ${common(search)} AND action IN {moves:Array(String)} ${beforeCutover(cutover, 'in_offset')}
 GROUP BY ${place}`;
 }
 

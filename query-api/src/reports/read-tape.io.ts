@@ -6,9 +6,9 @@ import { readNewest } from '../tables/read-pieces.io.ts';
 import {
   beforeCutover,
   Conditions,
+  cutoverParams,
   newestFirst,
   placeKey,
-  seamParams,
   sideKey,
   timeBefore,
   windowOf,
@@ -56,9 +56,9 @@ const ofMarket: Tape = {
   key: placeKey,
 };
 
-/** Bounds of a read of the tape besides its search: rows before the seams, by the time `nowS`, Unix seconds. */
+/** Bounds of a read of the tape besides its search: rows before the cutover, by the time `nowS`, Unix seconds. */
 export interface TapeReading {
-  readonly seams: CutoverOffsets;
+  readonly cutover: CutoverOffsets;
   readonly nowS: number;
 }
 
@@ -66,7 +66,7 @@ export interface TapeReading {
 export async function readTape(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: TapeSearch,
-  { seams, nowS }: TapeReading,
+  { cutover, nowS }: TapeReading,
 ): Promise<readonly TradeRow[]> {
   const tape = tapeFor(search);
   const where = conditionsOf(search, tape);
@@ -76,7 +76,7 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
   ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
 FROM (
   SELECT * FROM ${tape.table}
-  WHERE ${where.text} ${beforeCutover(seams, 'in_offset')}
+  WHERE ${where.text} ${beforeCutover(cutover, 'in_offset')}
   ${newestFirst(key)}
   LIMIT {window:UInt32}
 )
@@ -86,7 +86,7 @@ LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const { limit, startS, endS } = search;
   const readSince = (sinceS: number) =>
-    clickhouse.selectRows<Row>(sql, { ...where.params, ...seamParams(seams), since: sinceS });
+    clickhouse.selectRows<Row>(sql, { ...where.params, ...cutoverParams(cutover), since: sinceS });
   // Trades of one wallet or market are sorted by it, and seldom fill a page within a day.
   const rows =
     tape === byTime

@@ -35,7 +35,7 @@ export interface Remembered<T> {
   readonly value: T;
 }
 
-type NewestRecords = Pick<RecentLog, 'holdings' | 'newestFills' | 'newestSeams' | 'reaches'>;
+type NewestRecords = Pick<RecentLog, 'holdings' | 'newestFills' | 'newestCutover' | 'reaches'>;
 
 /**
  * Public reports but the leaderboards, from the tables and so, but for tape and activity, some seconds old: each by
@@ -74,11 +74,11 @@ export class Reports {
    * the tables by then.
    */
   async activity(search: ActivitySearch): Promise<readonly ActivityRow[]> {
-    const { seams, rows } = this.#recent.holdings([search.user]);
+    const { cutover, rows } = this.#recent.holdings([search.user]);
     const newest = newestActivity(rows, search, this.#payoutOf);
     const { from, count } = storedWindow(search, newest.length);
     const window = { ...search, offset: from, limit: count };
-    const stored = await readActivity(this.#clickhouse, window, seams);
+    const stored = await readActivity(this.#clickhouse, window, cutover);
     const page = { ...search, from };
     // Both sides of a fill with oneself are one place: they stay in the order of the rest.
     const ordered = search.sortDirection === 'DESC' ? [...newest].reverse() : newest;

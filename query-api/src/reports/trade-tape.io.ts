@@ -18,14 +18,14 @@ const refreshAfterMs = 2_500;
 
 export interface TradeTapeOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
-  readonly recent: Pick<RecentLog, 'newestFills' | 'newestSeams' | 'reaches'>;
+  readonly recent: Pick<RecentLog, 'newestFills' | 'newestCutover' | 'reaches'>;
   readonly clock: Clock;
 }
 
 /**
- * Trades of all wallets, newest first, from memory and the tables, joined at exact seams: a trade is here as soon as
- * query-api has read it. Memory is read first, so that what it forgets meanwhile is in the tables by then. The half out
- * of the tables is kept for the next request of the same page.
+ * Trades of all wallets, newest first, from memory and the tables, joined at an exact cutover: a trade is here as soon
+ * as query-api has read it. Memory is read first, so that what it forgets meanwhile is in the tables by then. The half
+ * out of the tables is kept for the next request of the same page.
  */
 export class TradeTape {
   readonly #parts: TradeTapeOptions;
@@ -47,25 +47,25 @@ export class TradeTape {
     if (kept === undefined) return await this.#reads.read(name, () => this.#load(name, search));
     const { clock, recent } = this.#parts;
     if (clock.monotonicMs() - kept.readMs >= refreshAfterMs) this.#refresh(name, search);
-    const { rows } = newestTrades(recent, search, kept.seams);
+    const { rows } = newestTrades(recent, search, kept.cutover);
     return mergePage<TradeRow>(rows, kept.rows, { ...search, from: 0 }, newestPlaceFirst);
   }
 
   /** Only the rows that this page needs. */
   async #read(search: TapeSearch): Promise<readonly TradeRow[]> {
-    const { seams, rows } = newestTrades(this.#parts.recent, search);
+    const { cutover, rows } = newestTrades(this.#parts.recent, search);
     const { from, count } = storedWindow(search, rows.length);
-    const stored = await this.#stored({ ...search, offset: from, limit: count }, seams);
+    const stored = await this.#stored({ ...search, offset: from, limit: count }, cutover);
     return mergePage<TradeRow>(rows, stored, { ...search, from }, newestPlaceFirst);
   }
 
   /** Also the rows that the page needs when memory has none. */
   async #load(name: string, search: TapeSearch): Promise<readonly TradeRow[]> {
     const { recent } = this.#parts;
-    const { seams, rows } = newestTrades(recent, search, recent.newestSeams());
+    const { cutover, rows } = newestTrades(recent, search, recent.newestCutover());
     const whole = { ...search, offset: 0, limit: search.offset + search.limit };
-    const stored = await this.#stored(whole, seams);
-    this.#pages.keep(name, { seams, rows: stored });
+    const stored = await this.#stored(whole, cutover);
+    this.#pages.keep(name, { cutover, rows: stored });
     return mergePage<TradeRow>(rows, stored, { ...search, from: 0 }, newestPlaceFirst);
   }
 
@@ -77,8 +77,8 @@ export class TradeTape {
     this.#reads.read(name, () => this.#load(name, search)).then(done, done);
   }
 
-  #stored(search: TapeSearch, seams: CutoverOffsets): Promise<readonly TradeRow[]> {
+  #stored(search: TapeSearch, cutover: CutoverOffsets): Promise<readonly TradeRow[]> {
     const { clickhouse, clock } = this.#parts;
-    return readTape(clickhouse, search, { seams, nowS: Math.floor(clock.nowMs() / 1000) });
+    return readTape(clickhouse, search, { cutover, nowS: Math.floor(clock.nowMs() / 1000) });
   }
 }

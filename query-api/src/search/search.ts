@@ -209,7 +209,7 @@ function eventsOfTag(
   return eventTable.count({ groups: [group, creators.map(groupName.creator)] });
 }
 
-/** Divisor of the number of rows: if more than this share of the rows is requested, all rows are sorted. */
+/** If more than one row in this number is requested, all rows are sorted. */
 const pickedShare = 16;
 
 /** The first rows of a sorted list; a few of many are picked out without sorting the others. */

@@ -89,19 +89,19 @@ export function windowOf({
   return copies * (offset + limit);
 }
 
-/** The condition that excludes records from the seams on, which memory has; empty when only the tables are read. */
-export function beforeCutover(seams: CutoverOffsets, column: string): string {
-  if (!hasSeam(seams)) return '';
-  // A partition that came later has no seam yet.
-  const seam = '{seams:Array(UInt64)}';
-  return `AND (partition >= length(${seam}) OR ${column} < ${seam}[partition + 1])`;
+/** The condition that excludes records from the cutover on, which memory has; empty when only the tables are read. */
+export function beforeCutover(cutover: CutoverOffsets, column: string): string {
+  if (!hasCutover(cutover)) return '';
+  // A partition that came later has no cutover offset yet.
+  const cutoverOffset = '{cutover:Array(UInt64)}';
+  return `AND (partition >= length(${cutoverOffset}) OR ${column} < ${cutoverOffset}[partition + 1])`;
 }
 
 /** The parameter of `beforeCutover`. */
-export function seamParams(seams: CutoverOffsets): Record<string, QueryParameter> {
-  return hasSeam(seams) ? { seams: [...seams] } : {};
+export function cutoverParams(cutover: CutoverOffsets): Record<string, QueryParameter> {
+  return hasCutover(cutover) ? { cutover: [...cutover] } : {};
 }
 
-function hasSeam(seams: CutoverOffsets): boolean {
-  return seams.some((seam) => seam !== noCutover);
+function hasCutover(cutover: CutoverOffsets): boolean {
+  return cutover.some((cutoverOffset) => cutoverOffset !== noCutover);
 }

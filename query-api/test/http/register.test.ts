@@ -1,7 +1,7 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
-import { wrongAnswersToMethods } from '../../../kit/test/http/odd-methods.ts';
+import { wrongResponsesToMethods } from '../../../kit/test/http/odd-methods.ts';
 import { readRoute } from '../../src/http/read-route.io.ts';
 import { openListener, token, World, wallet } from '../in-memory.ts';
 
@@ -65,7 +65,7 @@ describe('the routes of query-api', () => {
   });
 
   it('have an answer to every method', async () => {
-    expect(await wrongAnswersToMethods(openListener(new World()), table)).toEqual([]);
+    expect(await wrongResponsesToMethods(openListener(new World()), table)).toEqual([]);
   });
 
   it('answer 500 in the words of the family for an unforeseen error, without its text', async () => {

@@ -304,7 +304,7 @@ async function compareCancels(exchange: Exchange, { own }: Reading): Promise<voi
 }
 
 describe('reads of memory and tables together', () => {
-  test('know everything that was sent before, at every seam and over restarts', async () => {
+  test('know everything that was sent before, at every cutover and over restarts', async () => {
     const random = seeded(77);
     const exchange = new Exchange();
     let reading = await startReading(exchange);

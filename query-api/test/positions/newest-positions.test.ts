@@ -36,8 +36,8 @@ test('tables up to anywhere and memory from anywhere before that are the whole l
     fc.property(fc.nat({ max: 50 }), cut, cut, (seed, stored, back) => {
       for (const changes of changesOf(seed).values()) {
         const before = changes.filter(({ inOffset }) => inOffset < stored);
-        const seam = Math.max(0, stored - back);
-        const recent = changes.filter(({ inOffset }) => inOffset >= seam);
+        const cutoverOffset = Math.max(0, stored - back);
+        const recent = changes.filter(({ inOffset }) => inOffset >= cutoverOffset);
         const tables = foldPositions([], before, noPayout) as readonly StoredPosition[];
         const joined = foldPositions(tables, recent, noPayout);
         const whole = foldPositions([], changes, noPayout);

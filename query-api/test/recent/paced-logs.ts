@@ -37,9 +37,9 @@ export class PacedLogs {
     }
   }
 
-  /** The end of what memory or the tables have of a partition with this seam. */
-  knownEnd(partition: number, seam: number): number {
+  /** The end of what memory or the tables have of a partition with this cutover offset. */
+  knownEnd(partition: number, cutoverOffset: number): number {
     const [read = 0, stored = 0] = [this.read[partition], this.stored[partition]];
-    return seam === noCutover ? stored : Math.max(read, stored);
+    return cutoverOffset === noCutover ? stored : Math.max(read, stored);
   }
 }

@@ -28,9 +28,9 @@ test('memory begins behind the newest input, also when late copies of a former o
     storedPositions: async () => new Map([[0, 151]]),
   });
   await follower.start();
-  expect(recent.newestSeams()[0]).toBe(151);
+  expect(recent.newestCutover()[0]).toBe(151);
   await nextTurn();
-  expect([follower.status().fault, recent.newestSeams()[0]]).toEqual([null, 151]);
+  expect([follower.status().fault, recent.newestCutover()[0]]).toEqual([null, 151]);
 });
 
 test('records that were there when it was opened are distinguished from those that come', async () => {

@@ -15,7 +15,7 @@ const placeOf = (row: { partition: number; inOffset: string; eventIndex: number;
   `${row.partition}-${row.inOffset}-${row.eventIndex}-${row.role ?? ''}`;
 
 /** Logs in memory and tables, to compare the rows that are shown of one key with those that exist. */
-class SeamWorld {
+class CutoverWorld {
   readonly #logs: PacedLogs;
   readonly #rows: readonly ReturnType<typeof rowsOf>[];
   readonly recent: RecentLog;
@@ -33,16 +33,16 @@ class SeamWorld {
 
   /** Per partition what is shown of one key, and what has to be: all that memory or tables have. */
   comparisons(): readonly { readonly shown: readonly string[]; readonly due: readonly string[] }[] {
-    const { seams, rows } = this.recent.ordersOfKeys([key]);
+    const { cutover, rows } = this.recent.ordersOfKeys([key]);
     return this.#rows.map((whole, partition) => {
-      const seam = seams[partition] ?? noCutover;
+      const cutoverOffset = cutover[partition] ?? noCutover;
       const { read, stored } = this.#logs;
       const [readTo = 0, storedTo = 0] = [read[partition], stored[partition]];
-      if (seam === noCutover && readTo > storedTo) this.gaps += 1;
-      const known = this.#logs.knownEnd(partition, seam);
+      if (cutoverOffset === noCutover && readTo > storedTo) this.gaps += 1;
+      const known = this.#logs.knownEnd(partition, cutoverOffset);
       const inTables = rowsOfKey(whole.slice(0, storedTo));
       const shown = [
-        ...inTables.filter((row) => Number(row.inOffset) < seam),
+        ...inTables.filter((row) => Number(row.inOffset) < cutoverOffset),
         ...rows.filter((row) => row.partition === partition),
       ];
       return { shown: shown.map(placeOf), due: rowsOfKey(whole.slice(0, known)).map(placeOf) };
@@ -59,7 +59,7 @@ describe('the newest records beside the tables', () => {
     'are the whole log with them, once, at every moment, kept for %i ms',
     (keepMs) => {
       const random = seeded(5);
-      const world = new SeamWorld(keepMs);
+      const world = new CutoverWorld(keepMs);
       for (let step = 0; step < 1_500; step += 1) {
         // At first the tables are behind, so that memory meets its bound; later they may be ahead.
         world.step(random, step < 400 ? 'behind' : undefined);
@@ -106,7 +106,7 @@ describe('the newest records beside the tables', () => {
     recent.take(0, execution as Execution, 3);
     const order = execution?.events.find((event) => event.kind === 'OrderPlaced');
     const id = order?.kind === 'OrderPlaced' ? orderIdFromBytes(order.orderId) : '';
-    expect(recent.orders([id])).toEqual({ seams: [noCutover], rows: [], asOf: [] });
+    expect(recent.orders([id])).toEqual({ cutover: [noCutover], rows: [], asOf: [] });
     recent.stored(0, 2, 0);
     expect(recent.orders([id]).rows).toEqual([]);
     recent.stored(0, 3, 0);
@@ -115,7 +115,7 @@ describe('the newest records beside the tables', () => {
     expect(asOf).toEqual([{ partition: 0, offset: execution?.inOffset }]);
     expect(recent.progress()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
     recent.stop();
-    expect(recent.orders([id])).toEqual({ seams: [], rows: [], asOf: [] });
+    expect(recent.orders([id])).toEqual({ cutover: [], rows: [], asOf: [] });
   });
 
   it('keeps the changes of holdings', () => {
@@ -145,7 +145,7 @@ describe('the newest records beside the tables', () => {
 });
 
 describe('a page of two lists', () => {
-  it('is the same page of the one list they make, at every seam and offset', () => {
+  it('is the same page of the one list they make, at every cutover and offset', () => {
     const random = seeded(9);
     const fills = rowsOf(new TinyLog(21).records(150), 0)
       .flatMap((one) => one.fills)

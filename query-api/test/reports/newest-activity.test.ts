@@ -64,7 +64,7 @@ test.each<[string, Partial<ActivitySearch>, readonly string[]]>([
   expect(rows.map(({ type }) => type)).toEqual(types);
 });
 
-test('a page has the newest records before those of the tables, which are read up to the seams', async () => {
+test('a page has the newest records before those of the tables, which are read up to the cutover', async () => {
   const asked: Record<string, unknown>[] = [];
   const row = { partition: 0, in_offset: '1', event_index: 0, time_ms: '1000', type: 'TRADE' };
   const stored = {
@@ -78,12 +78,12 @@ test('a page has the newest records before those of the tables, which are read u
   };
   const clickhouse = {
     selectRows: async (sql: string, params: Record<string, unknown>) => {
-      asked.push({ ...params, isBounded: sql.includes('in_offset < {seams:Array(UInt64)}') });
+      asked.push({ ...params, isBounded: sql.includes('in_offset < {cutover:Array(UInt64)}') });
       return [stored];
     },
   } as unknown as Pick<ClickHouse, 'selectRows'>;
   const recent = new RecentLog();
-  const holdings = () => ({ seams: [2], rows: [...split, sale] });
+  const holdings = () => ({ cutover: [2], rows: [...split, sale] });
   const newest = Object.assign(recent, { holdings });
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };
   const reports = new Reports(clickhouse, clock, newest);
@@ -94,7 +94,7 @@ test('a page has the newest records before those of the tables, which are read u
   };
   expect(await offsetsOf(false)).toEqual(['3', '2', '1']);
   expect(await offsetsOf(true)).toEqual(['1', '2', '3']);
-  expect(asked[0]).toMatchObject({ seams: [2], isBounded: true, limit: 10, offset: 0 });
+  expect(asked[0]).toMatchObject({ cutover: [2], isBounded: true, limit: 10, offset: 0 });
   const second = await reports.activity({ ...search, limit: 1, offset: 2 });
   expect(second.map(({ inOffset }) => inOffset)).toEqual(['1']);
 });

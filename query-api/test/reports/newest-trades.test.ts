@@ -33,9 +33,9 @@ class TapeWorld {
 
   /** All trades that memory or the tables have. */
   known(): readonly SideRow[] {
-    const { seams } = this.recent.newestFills({ most: 1 }, () => []);
+    const { cutover } = this.recent.newestFills({ most: 1 }, () => []);
     return pacedPartitions.flatMap((one) => {
-      const end = this.#logs.knownEnd(one, seams[one] ?? noCutover);
+      const end = this.#logs.knownEnd(one, cutover[one] ?? noCutover);
       return this.#sides[one]?.slice(0, end).flat() ?? [];
     });
   }
@@ -49,10 +49,10 @@ class TapeWorld {
 
   #select(sql: string, params: Params): readonly object[] {
     this.statements += 1;
-    const seams = (params['seams'] ?? []) as readonly number[];
+    const cutover = (params['cutover'] ?? []) as readonly number[];
     const rows = pacedPartitions
       .flatMap((one) => this.#sides[one]?.slice(0, this.#logs.stored[one]).flat() ?? [])
-      .filter((row) => Number(row.inOffset) < (seams[row.partition] ?? noCutover))
+      .filter((row) => Number(row.inOffset) < (cutover[row.partition] ?? noCutover))
       .filter((row) => row.timeMs >= Number(params['since']) * 1000)
       .filter((row) => isSideRequested(row, searchOf(sql, params)))
       .sort(newestPlaceFirst);

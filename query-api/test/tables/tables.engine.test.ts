@@ -82,7 +82,7 @@ describe('positions and the newest executions', () => {
     { ...change, market: 1, inOffset: 3, changeMicro: -10_500_000, price: 5_000 },
     { ...change, market: 4, inOffset: 4, changeMicro: 2_000_000, price: 2_500 },
   ];
-  const recent = { holdings: () => ({ seams: [2], rows: changes, asOf: [] }) };
+  const recent = { holdings: () => ({ cutover: [2], rows: changes, asOf: [] }) };
 
   it('show what was bought and sold since, once', async () => {
     const newest = new WalletPositions({ ...database, recent });

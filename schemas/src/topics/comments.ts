@@ -9,7 +9,7 @@ import { address20 } from './types.ts';
 const timeMs = {
   name: 'timeMs',
   type: 'long',
-  doc: 'When the write service took it, Unix ms.',
+  doc: 'When ingress took it, Unix ms.',
 } as const;
 const commentId = { name: 'commentId', type: 'string', doc: 'The comment it is about.' } as const;
 

@@ -1,7 +1,7 @@
 import { type CancelReason, feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
 import { writeFill } from '../events/write-events.ts';
 import { removeResting } from '../orders/cancel-resting.ts';
-import { interactionWith, type Meeting } from '../orders/self-trade.ts';
+import { type Interaction, interactionWith } from '../orders/self-trade.ts';
 import { type FillFacts, lotsTaken, type Taker, takerPrice } from '../orders/taker.ts';
 import type { Output } from '../record.ts';
 import type { State } from '../state/state.ts';
@@ -25,20 +25,21 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     const price = takerPrice(taker, state.book.orders.price0(maker));
     const lots = lotsTaken(taker, price, state.book.orders.get(maker, at.restLots));
     if (lots === 0) break;
-    const meeting = taker.matchesLeft === 0 ? 'end' : interactionWith(state, taker, maker);
-    taker.isStopped = meeting === 'end' || meeting === 'end-both';
-    if (meeting === 'end') break;
-    taker.matchesLeft -= 1;
+    const interaction = taker.interactionsLeft === 0 ? 'end' : interactionWith(state, taker, maker);
+    taker.isStopped = interaction === 'end' || interaction === 'end-both';
+    if (interaction === 'end') break;
+    taker.interactionsLeft -= 1;
     out.fillsLeft -= 1;
-    if (meeting === 'fill') fill(state, taker, factsOf(maker, price, lots, out), out);
-    else out.events.pushLater(removeResting(state, maker, clearedBy(state, maker, meeting), out));
+    if (interaction === 'fill') fill(state, taker, factsOf(maker, price, lots, out), out);
+    else
+      out.events.pushLater(removeResting(state, maker, clearedBy(state, maker, interaction), out));
   }
   out.events.endLater();
 }
 
 /** The reason of the cancel of a maker that is cleared away. */
-function clearedBy(state: State, maker: number, meeting: Meeting): CancelReason {
-  return meeting === 'expire' ? state.overdueReason(maker) : 'SELF_TRADE';
+function clearedBy(state: State, maker: number, interaction: Interaction): CancelReason {
+  return interaction === 'expire' ? state.overdueReason(maker) : 'SELF_TRADE';
 }
 
 function factsOf(maker: number, price: number, lots: number, { scratch }: Output): FillFacts {

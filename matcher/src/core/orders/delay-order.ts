@@ -7,13 +7,13 @@ import { delayedMark } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { hasRoom, requiredMicro } from './check-placement.ts';
 import { flagsOfStatus, registerOrder } from './fill-and-rest.ts';
-import { firstCounterparty } from './self-trade.ts';
+import { firstUncleared } from './self-trade.ts';
 import type { Taker } from './taker.ts';
 
 /** Whether an accepted order is delayed first: it would trade at once in a market with a taker delay. */
 export function isDelayed(state: State, taker: Taker): boolean {
   if (taker.market.takerDelayMs === 0 || taker.order.postOnly) return false;
-  return firstCounterparty(state, taker) !== -1;
+  return firstUncleared(state, taker) !== -1;
 }
 
 /**

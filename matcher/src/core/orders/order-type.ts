@@ -1,7 +1,7 @@
 import { lotMicro, notionalMicro, type RefusalCode } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import type { State } from '../state/state.ts';
-import { firstCounterparty, interactionWith } from './self-trade.ts';
+import { firstUncleared, interactionWith } from './self-trade.ts';
 import { isComplete, lotsTaken, type Taker, takerPrice } from './taker.ts';
 
 /**
@@ -12,18 +12,18 @@ import { isComplete, lotsTaken, type Taker, takerPrice } from './taker.ts';
  *   - post-only: it meets no order, not even one of the same owner;
  *   - GTC, GTD and FAK: the first order it meets is no self-trade that ends it (self-trade.ts).
  *
- * Orders that would be cleared away do not count as makers, but clearing them counts as meeting them.
+ * Orders that would be cleared away do not count as makers, but clearing them counts as an interaction.
  */
 export function checkOrderType(state: State, taker: Taker): RefusalCode | null {
   const { order } = taker;
   if (order.timeInForce === 'FOK') return checkFillOrKill(state, taker);
-  const maker = firstCounterparty(state, taker);
+  const maker = firstUncleared(state, taker);
   const before = taker.clearedFirst;
-  if (before > taker.matchesLeft) return 'fill_limit';
+  if (before > taker.interactionsLeft) return 'fill_limit';
   if (order.postOnly) return maker === -1 ? null : 'post_only_would_cross';
   if (maker === -1) return refusalWithoutMaker(taker);
   if (interactionWith(state, taker, maker) === 'end') return 'self_trade';
-  if (before === taker.matchesLeft) return 'fill_limit';
+  if (before === taker.interactionsLeft) return 'fill_limit';
   return interactionWith(state, taker, maker) === 'end-both' ? 'self_trade' : null;
 }
 
@@ -37,12 +37,12 @@ function refusalWithoutMaker(taker: Taker): RefusalCode | null {
 function checkFillOrKill(state: State, taker: Taker): RefusalCode | null {
   const rest = { ...taker };
   let maker = state.book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
-  for (; !isComplete(rest); rest.matchesLeft -= 1) {
+  for (; !isComplete(rest); rest.interactionsLeft -= 1) {
     if (maker === -1) return 'fok_not_filled';
-    const meeting = interactionWith(state, taker, maker);
-    if (meeting === 'end' || meeting === 'end-both') return 'self_trade';
-    if (rest.matchesLeft === 0) return 'fill_limit';
-    if (meeting === 'fill' && !countFill(state, rest, maker)) return 'fok_not_filled';
+    const interaction = interactionWith(state, taker, maker);
+    if (interaction === 'end' || interaction === 'end-both') return 'self_trade';
+    if (rest.interactionsLeft === 0) return 'fill_limit';
+    if (interaction === 'fill' && !countFill(state, rest, maker)) return 'fok_not_filled';
     maker = state.book.nextMaker(maker, taker.isBid, taker.limit0);
   }
   return null;

@@ -1,6 +1,6 @@
 import { type PlaceOrder, type RefusalCode, refusals, rules } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
-import { matchesMax, type Output } from '../record.ts';
+import { interactionsMax, type Output } from '../record.ts';
 import { flagsOfRefusal, idWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { checkHold, checkPlacement, isStale } from './check-placement.ts';
@@ -44,7 +44,7 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
     writeRefused(order, 'overloaded', out);
     return;
   }
-  const taker = out.scratch.taker.begin(order, market, matchesMax(out));
+  const taker = out.scratch.taker.begin(order, market, interactionsMax(out));
   const wallet = ahead.wallets[index] as number;
   assignWallet(state, taker, wallet === -1 ? state.wallets.find(order.maker) : wallet);
   taker.account = ahead.accounts[index] as number;

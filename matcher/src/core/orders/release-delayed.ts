@@ -1,6 +1,6 @@
 import type { RefusalCode } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
-import { matchesMax, type Output } from '../record.ts';
+import { interactionsMax, type Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
 import type { Market } from '../state/markets.ts';
 import { flagsOfRefusal } from '../state/order-results.ts';
@@ -40,7 +40,7 @@ function release(state: State, delayed: DelayedOrder, out: Output): void {
   out.releasesLeft -= 1;
   returnFunds(state, delayed);
   const taker = {
-    ...out.scratch.taker.begin(delayed.order, delayed.market, matchesMax(out)),
+    ...out.scratch.taker.begin(delayed.order, delayed.market, interactionsMax(out)),
     memory: delayed.memory,
     account: delayed.account,
     builder: state.builders.intern(delayed.order.builder),

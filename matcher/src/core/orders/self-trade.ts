@@ -6,14 +6,14 @@ import { cancelResting } from './cancel-resting.ts';
 import type { Taker } from './taker.ts';
 
 /** The effect of a resting order in the taker's way: it fills, it is canceled, or the taker ends here. */
-export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
+export type Interaction = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
 
 /**
  * Overdue orders expire. Orders of the same owner follow the taker's mode of self-trade: ALLOW fills them,
- * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as a meeting, like a
- * fill.
+ * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as an interaction,
+ * like a fill.
  */
-export function interactionWith(state: State, taker: Taker, maker: number): Meeting {
+export function interactionWith(state: State, taker: Taker, maker: number): Interaction {
   if (state.isOverdue(maker)) return 'expire';
   if (!isOwn(state, taker, maker)) return 'fill';
   switch (taker.order.selfTrade) {
@@ -42,13 +42,13 @@ function isOwn({ book, orderMemory, rules: version }: State, taker: Taker, maker
  * The first order in the taker's way that it does not clear away, or -1; `clearedFirst` counts those it clears before.
  * A post-only order clears only overdue ones away.
  */
-export function firstCounterparty(state: State, taker: Taker): number {
+export function firstUncleared(state: State, taker: Taker): number {
   const { order, market, isBid, limit0 } = taker;
   let before = 0;
   let maker = state.book.firstMaker(market.slot, isBid, limit0);
-  for (; maker !== -1 && before <= taker.matchesLeft; before += 1) {
-    const meeting = interactionWith(state, taker, maker);
-    if (meeting !== 'expire' && (meeting !== 'clear' || order.postOnly)) break;
+  for (; maker !== -1 && before <= taker.interactionsLeft; before += 1) {
+    const interaction = interactionWith(state, taker, maker);
+    if (interaction !== 'expire' && (interaction !== 'clear' || order.postOnly)) break;
     maker = state.book.nextMaker(maker, isBid, limit0);
   }
   taker.clearedFirst = before;
@@ -62,7 +62,7 @@ export function firstCounterparty(state: State, taker: Taker): number {
 export function cancelOwnMaker(state: State, taker: Taker, out: Output): void {
   const { selfTrade, timeInForce } = taker.order;
   if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
-  const maker = firstCounterparty(state, taker);
+  const maker = firstUncleared(state, taker);
   out.fillsLeft -= 1;
   cancelResting(state, maker, 'SELF_TRADE', out);
 }

@@ -35,18 +35,18 @@ export interface Taker {
   /** Whether its remainder may rest. */
   readonly rests: boolean;
   /** Resting orders it may still meet: those it fills, and those in its way that it clears. */
-  matchesLeft: number;
+  interactionsLeft: number;
   filledMicro: number;
   paidMicro: number;
   feeMicro: number;
   fills: number;
   /** Micro-shares that rest in the book in the end. */
   restingMicro: number;
-  /** Orders it clears before the first that it meets (`firstCounterparty`). */
+  /** Orders it clears before the first that it meets (`firstUncleared`). */
   clearedFirst: number;
   /** Whether no tick judges any more how late it came to its book. */
   isJudged: boolean;
-  /** A self-trade or the limit of meetings ended it: its remainder is canceled. */
+  /** A self-trade or the limit of interactions ended it: its remainder is canceled. */
   isStopped: boolean;
 }
 
@@ -66,8 +66,8 @@ type Mutable = { -readonly [Field in keyof Taker]: Taker[Field] };
 export class ReusedTaker {
   private taker: Mutable | null = null;
 
-  /** The taker of an order that may meet up to `matchesMax` resting orders; it has no wallet yet. */
-  begin(order: PlaceOrder, market: Market, matchesMax: number): Taker {
+  /** The taker of an order that may meet up to `interactionsMax` resting orders; it has no wallet yet. */
+  begin(order: PlaceOrder, market: Market, interactionsMax: number): Taker {
     const taker = this.taker ?? blankTaker(order, market);
     this.taker = taker;
     taker.order = order;
@@ -85,7 +85,7 @@ export class ReusedTaker {
     taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
     taker.budgetLeftMicro = order.budgetMicro;
     taker.rests = mayRest(order);
-    taker.matchesLeft = matchesMax;
+    taker.interactionsLeft = interactionsMax;
     taker.filledMicro = 0;
     taker.paidMicro = 0;
     taker.feeMicro = 0;
@@ -126,7 +126,7 @@ function blankTaker(order: PlaceOrder, market: Market): Mutable {
     lotsLeft: 0,
     budgetLeftMicro: 0,
     rests: false,
-    matchesLeft: 0,
+    interactionsLeft: 0,
     filledMicro: 0,
     paidMicro: 0,
     feeMicro: 0,

@@ -33,6 +33,7 @@ export function scheduleLeaderboards(options: {
 }): { close(): void } {
   const { clickhouse, log, nowMs } = options;
   let startedMs = performance.now();
+  /** Length of the computation before, milliseconds. */
   let formerMs = 0;
   const restMs = () => {
     const tookMs = performance.now() - startedMs;
@@ -45,11 +46,10 @@ export function scheduleLeaderboards(options: {
     async round() {
       startedMs = performance.now();
       const newest = await newestLeaderboard(clickhouse);
-      if (isDue(nowMs() - newest)) {
-        const run = { nowMs: nowMs(), newest };
-        await computeLeaderboards(clickhouse, options.categories.masks(), run);
-        await dropOldLeaderboards(clickhouse);
-      }
+      if (!isDue(nowMs() - newest)) return refreshEveryMs;
+      const run = { nowMs: nowMs(), newest };
+      await computeLeaderboards(clickhouse, options.categories.masks(), run);
+      await dropOldLeaderboards(clickhouse);
       return restMs();
     },
     onFailure(error) {

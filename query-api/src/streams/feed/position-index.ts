@@ -4,8 +4,8 @@ import type { MarketChannel } from './snapshots.ts';
 /** A resume within so many changes is read out of the log; further back it starts with a snapshot. */
 export const replayMessagesMax = 100_000;
 /**
- * Oldest position from which a resume is read out of the log, by the clock of the partition, milliseconds; further back
- * it starts with a snapshot.
+ * Largest age of a position from which a resume is read out of the log, by the clock of the partition, milliseconds;
+ * further back it starts with a snapshot.
  */
 export const replayAgeMaxMs = 3_600_000;
 

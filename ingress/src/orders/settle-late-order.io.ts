@@ -29,7 +29,7 @@ export interface LogQuestions {
  * Sends an order that is certainly late to the log once more, with nothing held for it: a known order returns its first
  * result, one that never came is refused as `too_late` for ever. The code when it could not be sent.
  */
-export async function queryResult(
+export async function settleLateOrder(
   { partition, order }: SentOrder,
   { ledger, commands }: LogQuestions,
 ): Promise<{ readonly result: CommandResult; readonly reserved: Reserved } | RefusalCode> {
