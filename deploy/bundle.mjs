@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleFolder } from './programs.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'deploy/dist/programs');
+const folder = join(root, bundleFolder);
 const stamp = join(folder, '.built-from');
 
 const rooms = [

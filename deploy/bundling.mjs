@@ -3,17 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { exporting, programs, seldom, threads } from './programs.mjs';
+import { bundleFolder, exporting, programs, seldom, threads } from './programs.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where all bundles are, below the repository. */
-const folder = 'deploy/dist/programs';
-
 /** Entry of each bundle by its file below the repository. */
 export const bundles = new Map([
-  ...Object.entries(programs).map(([name, entry]) => [`${folder}/${name}.mjs`, entry]),
-  ...Object.entries(threads).map(([name, entry]) => [`${folder}/${threadFile(name)}`, entry]),
+  ...Object.entries(programs).map(([name, entry]) => [`${bundleFolder}/${name}.mjs`, entry]),
+  ...Object.entries(threads).map(([name, entry]) => [`${bundleFolder}/${threadFile(name)}`, entry]),
 ]);
 
 /** No program is called so: the image starts programs by their names. */
@@ -26,7 +23,7 @@ const ownPlace = /new URL\('(\.[^']+)', import\.meta\.url\)|import\.meta\.url/g;
 
 /** A path below the repository as a module of its folder has it. */
 function fromBundle(path) {
-  return JSON.stringify(relative(folder, path).split(sep).join('/'));
+  return JSON.stringify(relative(bundleFolder, path).split(sep).join('/'));
 }
 
 /**

@@ -1,6 +1,9 @@
 // The programs of the exchange, and what each of them loads beside its bundle: what deploy/bundle.mjs bundles and what
 // deploy/image.mjs puts into the image.
 
+/** Where the bundles of programs and threads are, below the repository. */
+export const bundleFolder = 'deploy/dist/programs';
+
 /** Entry of each program by its name. */
 export const programs = {
   ingress: 'ingress/dist/main.js',

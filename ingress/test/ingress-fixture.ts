@@ -335,19 +335,22 @@ export async function openIngress(
     },
   };
   const repetitions = { authentication, usedProofs: proofs, counts: proofs.counts };
+  const checks = {
+    authentication,
+    clock,
+    idempotencyKeys: retries,
+    markets,
+    newMarkets,
+    owners,
+    hashes: hasher,
+    partitions,
+  };
   const services: PublicServices = {
     clock,
     domains,
     accounts: { ...ingress, authentication, signatures, repetitions, owners },
     money: {
-      authentication,
-      clock,
-      idempotencyKeys: retries,
-      markets,
-      newMarkets,
-      owners,
-      hashes: hasher,
-      partitions,
+      ...checks,
       ledger,
       commands,
       transfers: {
@@ -360,15 +363,8 @@ export async function openIngress(
       unfunded: fakes.unfunded,
     },
     orders: {
-      authentication,
-      clock,
-      idempotencyKeys: retries,
-      markets,
-      newMarkets,
-      owners,
-      hashes: hasher,
+      ...checks,
       signatures,
-      partitions,
       recentResults: memory,
       readOffsets,
       delayedResults: {

@@ -58,16 +58,19 @@ beforeAll(async () => {
     'authority',
   );
   const ports = await freePorts();
-  exchange.services.start('query-api', {
+  const env = {
     PM_HTTP_PORT: String(ports.queryApi),
     PM_OPS_PORT: String(ports.queryApiOps),
     PM_KEY_SECRET: exchange.keys.keySecret,
     PM_BOOK_SECRET: exchange.keys.bookSecret,
     ...manyTimes,
-  });
+  };
   const local = (port: number) => `http://127.0.0.1:${port}`;
   queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };
-  await until(async () => (await question()) === 'Entry 0?');
+  await exchange.services.startServing(
+    () => exchange.services.start('query-api', env),
+    async () => (await question()) === 'Entry 0?',
+  );
   forged = {
     withoutKey: await forgeWithoutKey(),
     revoked: await repeatRevoked(),

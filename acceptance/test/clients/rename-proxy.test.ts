@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { openRenamedHost, type RenamedHost } from '../../src/clients/rename-proxy.ts';
 
 /** A request as the exchange got it. */
@@ -16,10 +17,8 @@ let seen: Seen[] = [];
 /** Answers 503 to the first two of each request. */
 beforeAll(async () => {
   exchange = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
     const line = `${request.method} ${request.url}`;
-    const body = Buffer.concat(chunks).toString();
+    const body = await text(request);
     seen.push({ line, body, address: request.headers['service_address'] as string | undefined });
     response.writeHead(seen.length > 2 ? 200 : 503).end(`after ${seen.length}`);
   });
