@@ -271,6 +271,19 @@ describe('leaders are killed and paused between append and answer', () => {
     await pause(500);
   }
 
+  /** Inputs before these ends that have no output yet; throws at a gap and where the chain breaks. */
+  async function outputsMissing(ins: ReadonlyMap<number, { readonly high: number }>) {
+    const outs = await world.admin.bounds(world.names.executions);
+    let missing = 0;
+    for (const partition of bookPartitions) {
+      const high = outs.get(partition)?.high ?? 0;
+      const values = await valuesOf(world.client, world.names.executions, partition, high);
+      const inputs = ins.get(partition)?.high ?? 0;
+      missing += Math.max(0, inputs - readThrough(world, values).length);
+    }
+    return missing;
+  }
+
   test('each acknowledged record is on the log once and in order, and none that is certainly not written', async () => {
     const patient = counts(records.patient);
     const hasty = counts(records.hasty);
@@ -299,24 +312,8 @@ describe('leaders are killed and paused between append and answer', () => {
   test('the owner of partitions goes on, and its outputs are dense and chained', async () => {
     if (owner.exitCode !== null) throw new Error(owner.lines.slice(-20).join('\n'));
     const ins = await world.admin.bounds(world.names.orders);
-    await until(
-      'all outputs',
-      async () => {
-        const status = await owner.status();
-        const isDone = (partition: number) =>
-          (status.find((one) => one.partition === partition)?.inOffset ?? -1) >=
-          (ins.get(partition)?.high ?? 0) - 1;
-        return bookPartitions.every(isDone);
-      },
-      roundMaxMs,
-    );
-    const outs = await world.admin.bounds(world.names.executions);
-    for (const partition of bookPartitions) {
-      const high = outs.get(partition)?.high ?? 0;
-      const values = await valuesOf(world.client, world.names.executions, partition, high);
-      const executions = readThrough(world, values);
-      expect(executions.length).toBeGreaterThanOrEqual(ins.get(partition)?.high ?? 0);
-    }
+    // An output is on the log some time after its record has been applied.
+    await until('all outputs', async () => (await outputsMissing(ins)) === 0, roundMaxMs);
   });
 });
 
