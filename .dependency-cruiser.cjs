@@ -95,10 +95,16 @@ module.exports = {
     {
       name: 'core-is-pure',
       comment:
-        'the core of the matcher imports schemas, pure files of domain and its own folder: no kit, no packages',
+        'the core of the matcher imports money, refusals and the records of the log, pure files of domain and its own folder: no kit, no packages',
       severity: 'error',
       from: { path: '^matcher/src/core' },
-      to: { pathNot: ['^matcher/src/core', '^schemas/', '^domain/dist/(?!.*\\.io\\.)'] },
+      to: {
+        pathNot: [
+          '^matcher/src/core',
+          '^schemas/dist/(money|refusals|avro/[a-z-]+|log/[a-z-]+)\\.',
+          '^domain/dist/(?!.*\\.io\\.)',
+        ],
+      },
     },
     {
       name: 'pure-knows-no-io',

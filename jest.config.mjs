@@ -45,7 +45,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    '^@pm/(domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
+    '^@pm/(schemas|domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
   },

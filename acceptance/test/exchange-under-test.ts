@@ -22,7 +22,9 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { type ApiKeyTrio, type PlacementResult, redisKeys, type SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio, PlacementResult } from '@pm/schemas/http/trading';
+import { redisKeys } from '@pm/schemas/redis/keys';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { engineUrl } from '../../kit/test/engines.ts';
 import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
 

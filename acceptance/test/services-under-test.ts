@@ -7,7 +7,7 @@ import type { ExchangeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { exitCodes } from '@pm/kit/lifecycle';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { engineUrl } from '../../kit/test/engines.ts';
 import { until } from '../../kit/test/kafka/deferred.ts';
 

@@ -29,7 +29,7 @@ import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import type { ImportEvent, ImportResult } from '@pm/schemas';
+import type { ImportEvent, ImportResult } from '@pm/schemas/http/operator';
 import { engineUrls, namesOf } from './services-under-test.ts';
 
 /** Longest wait for a process that was killed, milliseconds: many times what it takes on a machine of its own. */

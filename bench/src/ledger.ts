@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { ordersPerRequestMax } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 import { type CallRates, measureCalls } from './ledger/calls.ts';
 import { type LoopRates, measureLoops } from './ledger/loops.ts';
 import type { BySync } from './ledger/sync.ts';

@@ -1,5 +1,5 @@
 import { openOrderCrypto, openWithoutBinaries } from '@pm/ingress/orders/order-crypto.io';
-import { ordersPerRequestMax } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 import { connectionCounts, type LoopResult, runLoops } from './orders/batches.ts';
 import { openOwnChecks } from './orders/own-checks.ts';
 import {

@@ -1,4 +1,5 @@
-import { catalogKey, topics } from '@pm/schemas';
+import { catalogKey } from '@pm/schemas/log/catalog';
+import { topics } from '@pm/schemas/log/topics';
 import { catalogEntries } from './catalog/made-up.ts';
 import { openLog, operatorProducer } from './partition/log.ts';
 import { append, runBurst } from './projectors/burst.ts';

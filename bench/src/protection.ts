@@ -1,4 +1,4 @@
-import { sealedOutputEvery } from '@pm/schemas';
+import { sealedOutputEvery } from '@pm/schemas/log/executions';
 import { ledgerSteps, measureInRedis, openBareRedis, proofSteps } from './protection/in-redis.ts';
 import { envelopeSteps, outputSteps, sealSteps } from './protection/seals.ts';
 import { foldSteps, tradedBatches, withFoldsWithoutSums } from './protection/solvency.ts';

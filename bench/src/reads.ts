@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '@pm/deploy/local/process-table';
 import { importCatalog } from '@pm/deploy/stack/catalog-file';
-import { tokensPerRequestMax } from '@pm/schemas';
+import { tokensPerRequestMax } from '@pm/schemas/http/reading';
 import { type Child, startChild } from './child/child.ts';
 import { fillBook, fillHolders, fillQuotes } from './reads/book.ts';
 import { bookCase, type ReadCase, readCases } from './reads/cases.ts';

@@ -8,7 +8,7 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { computeLeaderboards } from '@pm/projectors/leaderboards';
 import { Catalog } from '@pm/query-api/markets/catalog';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { readArguments } from './report/arguments.ts';
 import { mebibytesText, msText, quantile, ratioText } from './report/numbers.ts';

@@ -13,7 +13,7 @@ import { StartScheduler } from '@pm/query-api/streams/protocol/start-scheduler.i
 import { StreamHub } from '@pm/query-api/streams/protocol/stream-hub.io';
 import { StreamListener } from '@pm/query-api/streams/protocol/stream-listener.io';
 import { QueuedTotal } from '@pm/query-api/streams/protocol/stream-writer.io';
-import { checksumEvery } from '@pm/schemas';
+import { checksumEvery } from '@pm/schemas/streams/limits';
 import type { WebSocket } from 'ws';
 import { catalogEntries } from './catalog/made-up.ts';
 import { serveParent } from './child/child.ts';

@@ -1,4 +1,4 @@
-import type { AccountActionResult } from '@pm/schemas';
+import type { AccountActionResult } from '@pm/schemas/http/account';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing, leavesOpen, UnresolvedActionError } from './errors.ts';
 import type { HttpRequest } from './http.ts';

@@ -1,4 +1,4 @@
-import type { ResponseOf } from '@pm/schemas';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import type { Connection } from './connection.ts';
 
 /** An agent as its owner and itself see it. */

@@ -1,4 +1,4 @@
-import { firstSentHeader, timeToBookHeader, validUntilHeader } from '@pm/schemas';
+import { firstSentHeader, timeToBookHeader, validUntilHeader } from '@pm/schemas/signing';
 import type { Connection } from './connection.ts';
 
 /**

@@ -1,13 +1,9 @@
-import {
-  type BookSnapshot,
-  type CancelResult,
-  cancelsPerRequestMax,
-  type FoundOrder,
-  type OrderId,
-  orderIdsPerRequestMax,
-  type RefusalCode,
-  refusals,
-} from '@pm/schemas';
+import type { FoundOrder } from '@pm/schemas/http/batches';
+import { orderIdsPerRequestMax } from '@pm/schemas/http/private-reading';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
+import { type CancelResult, cancelsPerRequestMax } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing, leavesOpen, provesNothingDone } from './errors.ts';
 import type { HttpRequest } from './http.ts';

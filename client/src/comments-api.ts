@@ -1,4 +1,4 @@
-import type { CommentBody, CommentWritten, ProfileBody } from '@pm/schemas';
+import type { CommentBody, CommentWritten, ProfileBody } from '@pm/schemas/http/comments';
 import type { Connection } from './connection.ts';
 import { randomId } from './platform.ts';
 

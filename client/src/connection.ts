@@ -1,4 +1,4 @@
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { ExchangeError, isPassing, isSkew } from './errors.ts';
 import { Gate } from './gate.ts';
 import {

@@ -1,16 +1,15 @@
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
+import { type OrderId, parseOrderId } from '@pm/schemas/ids';
 import {
   depositWallet,
   type L1Purpose,
   l1Domain,
   l1Messages,
   l1TypeText,
-  type OrderId,
   orderTypeText,
-  parseOrderId,
   type SigningDomain,
   wrappedOrderTypeText,
-} from '@pm/schemas';
+} from '@pm/schemas/signing';
 import { hexWord, keccak, keccakText, word } from './keccak.ts';
 
 /** The eleven signed fields of an order (conventions.md 3.2). Amounts are base units (10^-6). */

@@ -1,4 +1,5 @@
-import { isRefusalCode, type RefusalCode, refusals, retryOf } from '@pm/schemas';
+import { isRefusalCode } from '@pm/schemas/refusal-codes';
+import { type RefusalCode, refusals, retryOf } from '@pm/schemas/refusals';
 import type { BuiltOrder } from './order.ts';
 import type { Placement } from './placement-result.ts';
 

@@ -1,10 +1,7 @@
-import type {
-  ApiKeyTrio,
-  BookSnapshot,
-  CancelResult,
-  ResponseOf,
-  SigningDomain,
-} from '@pm/schemas';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
+import type { ApiKeyTrio, CancelResult } from '@pm/schemas/http/trading';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { AccountApi } from './account-api.ts';
 import { AgentsApi } from './agents-api.ts';
 import { type CancelAllResult, Cancels, type MarketFilter } from './cancels.ts';

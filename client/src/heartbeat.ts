@@ -1,4 +1,4 @@
-import type { HeartbeatResponse } from '@pm/schemas';
+import type { HeartbeatResponse } from '@pm/schemas/http/sessions';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing } from './errors.ts';
 import { callGuarded, sleep, surface } from './platform.ts';

@@ -1,4 +1,5 @@
-import { type ApiKeyTrio, headers as names } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import { headers as names } from '@pm/schemas/signing';
 import { ExchangeError } from './errors.ts';
 import { base64Bytes, hmacText } from './platform.ts';
 

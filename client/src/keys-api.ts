@@ -1,4 +1,5 @@
-import type { KeySettings, ResponseOf } from '@pm/schemas';
+import type { KeySettings } from '@pm/schemas/http/keys';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import type { Connection } from './connection.ts';
 
 /** One API key of the wallet, as its owner sees it. */

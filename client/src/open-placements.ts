@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import type { RetryBudget } from './retry.ts';
 import { Unresolved } from './unresolved.ts';
 

@@ -1,16 +1,10 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import {
-  affordableMicro,
-  lotMicro,
-  notionalMicro,
-  type OrderId,
-  type OrderSubmission,
-  type OrderToValidate,
-  parseMicro,
-  parsePrice,
-  type SigningDomain,
-  type TimeInForce,
-} from '@pm/schemas';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
+import type { OrderSubmission, OrderToValidate } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
+import type { TimeInForce } from '@pm/schemas/log/types';
+import { affordableMicro, lotMicro, notionalMicro } from '@pm/schemas/money';
+import type { SigningDomain } from '@pm/schemas/signing';
 import {
   domainSeparator,
   type OrderStruct,

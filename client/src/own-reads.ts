@@ -1,15 +1,11 @@
-import type {
-  FoundOrder,
-  Notification,
-  OpenOrder,
-  OrderFinding,
-  OrderToValidate,
-  RateLimitsResponse,
-  ResponseOf,
-  StoredOrder,
-  Trade,
-  WalletBalances,
-} from '@pm/schemas';
+import type { FoundOrder } from '@pm/schemas/http/batches';
+import type { Notification } from '@pm/schemas/http/notifications';
+import type { OrderFinding } from '@pm/schemas/http/order-finding';
+import type { OpenOrder, WalletBalances } from '@pm/schemas/http/private-reading';
+import type { RateLimitsResponse } from '@pm/schemas/http/rate-limits';
+import type { StoredOrder, Trade } from '@pm/schemas/http/reading';
+import type { OrderToValidate } from '@pm/schemas/http/trading';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import type { Connection } from './connection.ts';
 import { everyRow } from './paging.ts';
 import type { OwnEvent } from './streams/frames.ts';

@@ -1,4 +1,4 @@
-import { isFamilyDomain, type SigningDomain } from '@pm/schemas';
+import { isFamilyDomain, type SigningDomain } from '@pm/schemas/signing';
 import { SigningDomainError } from './errors.ts';
 import type { RetryBudget } from './retry.ts';
 

@@ -1,4 +1,5 @@
-import type { PlacementResult, StoredOrder } from '@pm/schemas';
+import type { StoredOrder } from '@pm/schemas/http/reading';
+import type { PlacementResult } from '@pm/schemas/http/trading';
 
 /** Result of an order. */
 export type Placement = Omit<PlacementResult, 'status'> & {

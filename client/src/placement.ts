@@ -1,10 +1,7 @@
-import {
-  type OrderId,
-  ordersPerRequestMax,
-  type PlacementResult,
-  type RefusalCode,
-  type StoredOrder,
-} from '@pm/schemas';
+import type { StoredOrder } from '@pm/schemas/http/reading';
+import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { BookTime } from './book-time.ts';
 import type { Connection } from './connection.ts';
 import {

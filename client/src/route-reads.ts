@@ -1,10 +1,5 @@
-import {
-  familyMounts,
-  publicRoutes,
-  type ResponseOf,
-  type RouteDeclaration,
-  type RouteQuery,
-} from '@pm/schemas';
+import { familyMounts, type RouteDeclaration, type RouteQuery } from '@pm/schemas/routes/route';
+import { publicRoutes, type ResponseOf } from '@pm/schemas/routes/routes';
 import type { Static, Type } from 'typebox';
 import type { Query } from './http.ts';
 

@@ -1,11 +1,7 @@
-import {
-  isFinalCode,
-  isRefusalCode,
-  noOrder,
-  type PlacementResult,
-  refusals,
-  type StoredOrder,
-} from '@pm/schemas';
+import type { StoredOrder } from '@pm/schemas/http/reading';
+import { noOrder, type PlacementResult } from '@pm/schemas/http/trading';
+import { isFinalCode, isRefusalCode } from '@pm/schemas/refusal-codes';
+import { refusals } from '@pm/schemas/refusals';
 import {
   type ExchangeError,
   isPassing,

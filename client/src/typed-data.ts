@@ -1,3 +1,4 @@
+import type { WalletAddress } from '@pm/schemas/ids';
 import {
   type L1Purpose,
   l1Domain,
@@ -5,8 +6,7 @@ import {
   l1TypeText,
   orderTypeText,
   type SigningDomain,
-  type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/signing';
 import type { OrderStruct } from './eip712.ts';
 
 /** Typed data as `eth_signTypedData_v4` takes it. */

@@ -1,9 +1,6 @@
-import {
-  type ApiKeyTrio,
-  headers as names,
-  type RefusalCode,
-  type SigningDomain,
-} from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import type { RefusalCode } from '@pm/schemas/refusals';
+import { headers as names, type SigningDomain } from '@pm/schemas/signing';
 import type { Connection } from './connection.ts';
 import { l1Digest } from './eip712.ts';
 import { ExchangeError, isPassing } from './errors.ts';

@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { checksumAddress, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { checksumAddress, parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { keccak } from './keccak.ts';
 
 /** Signs 32-byte digests for an address: a key in memory, a hardware wallet, a remote signer. */

@@ -1,12 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  exampleOf,
-  noOrder,
-  type OrderSubmission,
-  type SigningDomain,
-  StoredOrder,
-} from '@pm/schemas';
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { StoredOrder } from '@pm/schemas/http/reading';
+import { noOrder, type OrderSubmission } from '@pm/schemas/http/trading';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
 

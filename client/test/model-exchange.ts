@@ -1,5 +1,6 @@
 import type { Random } from '@pm/kit/random';
-import { type OrderSubmission, type RefusalCode, refusalCodes, refusals } from '@pm/schemas';
+import type { OrderSubmission } from '@pm/schemas/http/trading';
+import { type RefusalCode, refusalCodes, refusals } from '@pm/schemas/refusals';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { actionResult, idOf, refusedResult, storedOrder } from './fake-exchange.ts';
 

@@ -1,4 +1,4 @@
-import { familyDomains, type SigningDomain } from '@pm/schemas';
+import { familyDomains, type SigningDomain } from '@pm/schemas/signing';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { ExchangeClient, SigningDomainError, walletFromPrivateKey } from '../src/index.ts';
 import { FakeExchange } from './fake-exchange.ts';

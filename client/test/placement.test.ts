@@ -1,5 +1,5 @@
 import { Random } from '@pm/kit/random';
-import type { StoredOrder } from '@pm/schemas';
+import type { StoredOrder } from '@pm/schemas/http/reading';
 import { overloadedCode } from '../src/errors.ts';
 import {
   ExchangeClient,

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { familyDomains } from '@pm/schemas';
+import { familyDomains } from '@pm/schemas/signing';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { domainSeparator, l1Digest, type OrderStruct, orderDigest } from '../src/eip712.ts';
 import { attestationTypedData, orderTypedData, type TypedData } from '../src/typed-data.ts';

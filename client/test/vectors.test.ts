@@ -1,4 +1,5 @@
-import { type SigningDomain, walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { SigningDomain } from '@pm/schemas/signing';
 import {
   type OrderVector,
   readPublishedVectors,

@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import { openAfterCancel } from '../src/trade/open-after-cancel.ts';
 
 test('a cancel of all orders says how many were on their way', () => {

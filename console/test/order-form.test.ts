@@ -1,4 +1,4 @@
-import { feeMicro } from '@pm/schemas';
+import { feeMicro } from '@pm/schemas/money';
 import type { Book } from '../src/market/ladder.ts';
 import { decimalOfCents, previewOf, readTicket, type Ticket } from '../src/trade/order-form.ts';
 

@@ -17,7 +17,7 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
 import { openTraces, type Traces } from '@pm/kit/traces';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { EntryQuota } from './accounts/entry-quota.io.ts';

@@ -1,4 +1,4 @@
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 
 /** The topics that ingress reads or writes. Operators write catalog, status and owners of wallets, and freezes. */
 export const ingressTopics = {

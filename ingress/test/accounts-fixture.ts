@@ -7,15 +7,11 @@ import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import {
-  type AgentEntry,
-  type Credential,
-  type NotificationMark,
-  type ReadKey,
-  redisKeys,
-  type WalletAddress,
-  type WalletStatus,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { Credential, ReadKey, WalletStatus } from '@pm/schemas/log/accounts';
+import type { AgentEntry } from '@pm/schemas/log/agents';
+import type { NotificationMark } from '@pm/schemas/log/notifications';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { Agents } from '../src/accounts/agents.io.ts';
 import { ApiKeys, keyFold } from '../src/accounts/api-keys.io.ts';
 import { DeletedNotifications, NotificationMarks } from '../src/accounts/notification-marks.io.ts';

@@ -1,12 +1,8 @@
 import { createHmac } from 'node:crypto';
-import {
-  type ExecutionEvent,
-  type HttpRoute,
-  headers as names,
-  timeToBookHeader,
-  urlsOf,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { headers as names, timeToBookHeader } from '@pm/schemas/signing';
 import type { InjectOptions } from 'fastify';
 import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';

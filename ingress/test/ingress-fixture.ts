@@ -8,19 +8,18 @@ import type {
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
-  type CatalogMarket,
-  type Command,
   type ConditionId,
   conditionIdFromBytes,
-  type ExecutionEvent,
-  headers as names,
   parseOrderId,
   parseWalletAddress,
-  type SigningDomain,
-  type Transfer,
   tokenIdFromBytes,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
+import { headers as names, type SigningDomain } from '@pm/schemas/signing';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';

@@ -1,3 +1,4 @@
+import type { WalletAddress } from '@pm/schemas/ids';
 import {
   type L1Purpose,
   l1Domain,
@@ -5,8 +6,7 @@ import {
   l1Messages,
   l1TypeText,
   headers as names,
-  type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/signing';
 import {
   call,
   type IngressUnderTest,

@@ -3,22 +3,14 @@ import { hashOfToken, operatorOf } from '@pm/domain/operators/operators';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { refuseWebPages } from '@pm/kit/listener';
 import { silentLog } from '@pm/kit/log';
-import {
-  type Approval,
-  type AuditRecord,
-  type CatalogEntry,
-  type CatalogMarket,
-  type Command,
-  catalogKey,
-  type ExecutionEvent,
-  type OperatorEntry,
-  type OperatorRole,
-  operatorRoles,
-  type Transfer,
-  type WalletStatus,
-  type WithdrawalFreeze,
-  walletFromBytes,
-} from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer, WalletStatus, WithdrawalFreeze } from '@pm/schemas/log/accounts';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { AuditRecord } from '@pm/schemas/log/audit';
+import { type CatalogEntry, type CatalogMarket, catalogKey } from '@pm/schemas/log/catalog';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
+import { type OperatorEntry, type OperatorRole, operatorRoles } from '@pm/schemas/operators';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
 import { WalletRows, WalletWriter } from '../src/accounts/wallet-table.io.ts';

@@ -1,5 +1,6 @@
 import { defaultFeeWallet, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
-import { hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { WalletOwner } from '@pm/schemas/log/accounts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { WalletBindings } from '../src/accounts/wallet-bindings.io.ts';
 import { WalletOwners } from '../src/accounts/wallet-owners.ts';

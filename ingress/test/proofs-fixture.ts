@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { cacheBudgets, usedProofLimits } from '@pm/schemas';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import { usedProofLimits } from '@pm/schemas/redis/keys';
 import {
   type ProofResult,
   proofTtlMs,

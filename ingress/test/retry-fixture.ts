@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { retryLimits } from '@pm/schemas';
+import { retryLimits } from '@pm/schemas/redis/keys';
 import type { IdempotencyMemory } from '../src/http/idempotency.io.ts';
 import type { IdempotencyKey } from '../src/http/idempotency-keys.io.ts';
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { SessionTable } from '@pm/domain/sessions/session-table';
 import { silentLog } from '@pm/kit/log';
-import type { ApiKeyId, SessionRecord, WalletAddress } from '@pm/schemas';
+import type { ApiKeyId, WalletAddress } from '@pm/schemas/ids';
+import type { SessionRecord } from '@pm/schemas/log/sessions';
 import { Heartbeats } from '../src/sessions/heartbeats.io.ts';
 import { MissedHeartbeats } from '../src/sessions/missed-heartbeats.io.ts';
 import { type SessionCancelOptions, SessionCancels } from '../src/sessions/session-cancels.io.ts';

@@ -1,5 +1,5 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
-import { familyDomains } from '@pm/schemas';
+import { familyDomains } from '@pm/schemas/signing';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';

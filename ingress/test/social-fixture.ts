@@ -1,4 +1,5 @@
-import type { CommentEvent, Profile } from '@pm/schemas';
+import type { CommentEvent } from '@pm/schemas/log/comments';
+import type { Profile } from '@pm/schemas/log/profiles';
 import type { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { Comments } from '../src/social/comments.io.ts';
 import { ProfileCreationTimes, Profiles } from '../src/social/profiles.io.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { SigningDomain } from '@pm/schemas';
+import type { SigningDomain } from '@pm/schemas/signing';
 
 /** An independent reading of EIP-712 and of the HMAC, with @noble alone: what clients do, and none of our sources. */
 type Value = string | number | bigint;

@@ -1,28 +1,25 @@
+import { AccountActionResult, PositionActionForm, WithdrawalBody } from '@pm/schemas/http/account';
 import {
-  AccountActionResult,
-  AgentCreation,
-  ApiKeyTrio,
-  BareHeartbeatResponse,
-  CancelMarketBody,
-  CancelOrderBody,
-  CancelResult,
   CommentBody,
   CommentWritten,
-  DeletedNotifications,
-  HeartbeatBody,
-  HeartbeatResponse,
-  type HttpRoute,
-  KeySettings,
-  OrderSubmission,
-  OrderToValidate,
-  PlacementResult,
-  PositionActionForm,
   ProfileBody,
   ReactionBody,
   ReportBody,
-  routes,
-  WithdrawalBody,
-} from '@pm/schemas';
+} from '@pm/schemas/http/comments';
+import { AgentCreation, KeySettings } from '@pm/schemas/http/keys';
+import { DeletedNotifications } from '@pm/schemas/http/notifications';
+import { BareHeartbeatResponse, HeartbeatBody, HeartbeatResponse } from '@pm/schemas/http/sessions';
+import {
+  ApiKeyTrio,
+  CancelMarketBody,
+  CancelOrderBody,
+  CancelResult,
+  OrderSubmission,
+  OrderToValidate,
+  PlacementResult,
+} from '@pm/schemas/http/trading';
+import type { HttpRoute } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { type TSchema, Type } from 'typebox';
 import { conditionId, tokenId } from './ingress-fixture.ts';
 

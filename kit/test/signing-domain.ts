@@ -1,4 +1,4 @@
-import type { SigningDomain } from '@pm/schemas';
+import type { SigningDomain } from '@pm/schemas/signing';
 
 /** The domain of the installation that tests talk to: it belongs to no other exchange. */
 export const testDomain: SigningDomain = {

@@ -4,7 +4,7 @@ import {
   measureHeld,
   type OpenedMetrics,
 } from '@pm/kit/metrics';
-import type { RefusalCode } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { PartitionStatus } from './partition/lifecycle.ts';
 
 const countBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];

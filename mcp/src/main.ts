@@ -2,7 +2,7 @@ import { openHttp } from '@pm/kit/http';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { bodyMaxBytes } from '@pm/schemas';
+import { bodyMaxBytes } from '@pm/schemas/routes/route';
 import { readMcpConfig } from './config.ts';
 import { addMcpRoute } from './http/mcp.route.ts';
 

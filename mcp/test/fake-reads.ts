@@ -1,14 +1,9 @@
-import {
-  type BookSnapshot,
-  exampleOf,
-  exampleValues,
-  familyMounts,
-  LeaderboardEntry,
-  Position,
-  PublicTrade,
-  publicRoutes,
-  type RouteDeclaration,
-} from '@pm/schemas';
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { sample as exampleValues } from '@pm/schemas/http/forms';
+import { type BookSnapshot, Position } from '@pm/schemas/http/reading';
+import { LeaderboardEntry, PublicTrade } from '@pm/schemas/http/reports';
+import { familyMounts, type RouteDeclaration } from '@pm/schemas/routes/route';
+import { publicRoutes } from '@pm/schemas/routes/routes';
 import type { Heard } from '../../client/test/fake-exchange.ts';
 
 /** The market of the fake exchange. */

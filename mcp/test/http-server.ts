@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { bodyMaxBytes } from '@pm/schemas';
+import { bodyMaxBytes } from '@pm/schemas/routes/route';
 import { addMcpRoute, type McpRoute } from '../src/http/mcp.route.ts';
 
 /** The MCP server over HTTP, listening on a free port. */

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { bodyMaxBytes } from '@pm/schemas';
+import { bodyMaxBytes } from '@pm/schemas/routes/route';
 import { Value } from 'typebox/value';
 import { FakeExchange } from '../../client/test/fake-exchange.ts';
 import { createDeferred, until } from '../../kit/test/kafka/deferred.ts';

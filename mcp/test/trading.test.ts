@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { headers as headerNames, microText } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { headers as headerNames } from '@pm/schemas/signing';
 import { placedResult } from '../../client/test/fake-exchange.ts';
 import { fakeMarket } from './fake-reads.ts';
 import { errorOf, resultOf, TradingSession } from './trading-session.ts';

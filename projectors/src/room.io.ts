@@ -5,7 +5,7 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { type Schemas, topicName } from '@pm/kit/registry';
 import type { Traces } from '@pm/kit/traces';
-import { projectorGroup, type Topic, topics } from '@pm/schemas';
+import { projectorGroup, type Topic, topics } from '@pm/schemas/log/topics';
 import type { CheckpointObjects } from './checkpoints/checkpoint-objects.io.ts';
 import type { Checkpoints } from './checkpoints/read-checkpoints.io.ts';
 import type { Config } from './config.ts';

@@ -1,4 +1,5 @@
-import type { Execution, ExecutionEvent, Fill, MarketMode, MatchType, Side } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
+import type { MarketMode, MatchType, Side } from '@pm/schemas/log/types';
 import { bytesOf, seeded } from '../../kit/test/seeded.ts';
 
 /** When the record of a test came into the log, Unix milliseconds: not its clock, which moves in steps. */

@@ -1,4 +1,11 @@
-import type { EventOf, Execution, ExecutionEvent, Fill, OrderPlaced, Side } from '@pm/schemas';
+import type {
+  EventOf,
+  Execution,
+  ExecutionEvent,
+  Fill,
+  OrderPlaced,
+} from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
 import { bytesOf, seeded } from '../../kit/test/seeded.ts';
 import { executionOf, moved } from './log.ts';
 

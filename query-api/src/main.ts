@@ -26,14 +26,8 @@ import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces, type Traces } from '@pm/kit/traces';
-import {
-  matcherGroup,
-  projectorGroup,
-  type RedisKeys,
-  redisKeys,
-  type Topic,
-  topics,
-} from '@pm/schemas';
+import { matcherGroup, projectorGroup, type Topic, topics } from '@pm/schemas/log/topics';
+import { type RedisKeys, redisKeys } from '@pm/schemas/redis/keys';
 import { type Books, openBooks } from './books/open-books.io.ts';
 import { payoutOf } from './books/quote.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';

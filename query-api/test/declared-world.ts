@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { bookJson, exampleValues, tokenIdBytes, type WalletAddress } from '@pm/schemas';
+import { bookJson } from '@pm/schemas/http/book-hash';
+import { sample as exampleValues } from '@pm/schemas/http/forms';
+import { tokenIdBytes, type WalletAddress } from '@pm/schemas/ids';
 
 import { type ConsoleFiles, consoleFile } from '../src/console/console-file.ts';
 import { apiKey, eventEntry, marketEntry, tagEntry, World, wallet } from './in-memory.ts';

@@ -6,8 +6,8 @@ import {
   createTableSql,
   isNullable,
   type Table,
-  tables,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../kit/test/engines.ts';
 
 const url = engineUrl('CLICKHOUSE');

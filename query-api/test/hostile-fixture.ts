@@ -1,7 +1,8 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { bodyMaxBytes, type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import { bodyMaxBytes, type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';

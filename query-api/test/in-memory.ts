@@ -6,18 +6,16 @@ import { type HttpApp, hasReached, type LogPlaces, openHttp } from '@pm/kit/http
 import { silentLog } from '@pm/kit/log';
 import {
   type ApiKeyId,
-  type CatalogEntry,
-  type CatalogEvent,
-  type CatalogMarket,
   parseApiKeyId,
   parseConditionId,
   parseTokenId,
   parseWalletAddress,
-  type SigningDomain,
   type TokenId,
   tokenIdBytes,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { CatalogEntry, CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { Moment, PastBook } from '../src/books/past-book.ts';

@@ -1,5 +1,6 @@
 import { ordersPerRequestMax } from './http/trading.ts';
-import { type HttpRoute, type RouteFamily, routes } from './routes/index.ts';
+import type { HttpRoute, RouteFamily } from './routes/route.ts';
+import { routes } from './routes/routes.ts';
 
 /**
  * The rate limits of the published interface and of conventions.md 1.7, as data. A request counts in every scope that

@@ -1,33 +1,24 @@
-import fc from 'fast-check';
+import { microText, parseBaseUnits, parseMicro, parsePrice, priceText } from '@pm/schemas/decimal';
 import {
   apiKeyBytes,
   apiKeyFromBytes,
   checksumAddress,
-  createTableSql,
-  type HttpRoute,
-  microText,
   parseApiKeyId,
   parseAsset,
-  parseBaseUnits,
   parseConditionId,
-  parseMicro,
-  parsePrice,
   parseTokenId,
   parseWalletAddress,
-  priceText,
-  readRefusalCodes,
-  readRefusals,
-  readRefusalText,
-  refusalCodes,
-  refusals,
-  refusalText,
-  routes,
-  tables,
   tokenIdBytes,
   tokenIdFromBytes,
-  topics,
-  urlsOf,
-} from '../src/index.ts';
+} from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
+import { readRefusalCodes, readRefusals, readRefusalText } from '@pm/schemas/read-refusals';
+import { refusalCodes, refusals, refusalText } from '@pm/schemas/refusals';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
+import fc from 'fast-check';
 
 test('every column of every table has a comment, and the DDL carries it', () => {
   for (const table of Object.values(tables)) {

@@ -1,6 +1,6 @@
 import { rateCost, rateGroupOf, rateRules, rateRulesOf, rateScopes } from '../src/rate-limits.ts';
-import { routes } from '../src/routes/index.ts';
 import type { HttpRoute } from '../src/routes/route.ts';
+import { routes } from '../src/routes/routes.ts';
 
 const all: readonly HttpRoute[] = routes;
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseTime } from '@pm/schemas/time';
 import fc from 'fast-check';
-import { parseTime } from '../src/index.ts';
 
 test.each([
   ['2027-01-01', Date.UTC(2027, 0, 1)],

@@ -1,7 +1,8 @@
 import type { Encoder } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
-import type { Command, Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 import { ExchangeError, overloadedCode } from '../../client/src/errors.ts';
 import type { CommandChannel } from '../../ingress/src/log/command-channel.io.ts';
 import type { CommandResult } from '../../ingress/src/log/result-waiters.ts';

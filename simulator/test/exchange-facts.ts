@@ -3,15 +3,15 @@ import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
 import {
-  type Command,
   conditionIdFromBytes,
   hexBytes,
-  type KeyRole,
-  newestRules,
-  topics,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
+import type { KeyRole } from '@pm/schemas/log/types';
 import type { ListedToken } from '../../ingress/src/catalog/catalog-index.ts';
 import { setMarketCommand } from '../../ingress/src/catalog/matcher-market.io.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LogClient } from '@pm/kit/kafka';
-import { hexBytes } from '@pm/schemas';
+import { hexBytes } from '@pm/schemas/ids';
 import { Scheduler } from '../../kit/test/time/scheduler.ts';
 import { MemoryFiles } from '../../matcher/test/partition/memory-files.ts';
 import { DefectParts } from './defect-parts.ts';

@@ -1,4 +1,5 @@
-import type { Command, Execution, PlaceOrder } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import { bookAgeLimitMs } from './exchange-facts.ts';
 
 type Check = (holds: boolean, promise: string) => void;

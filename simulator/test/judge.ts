@@ -1,7 +1,9 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import type { IncomingRecord, LogClient } from '@pm/kit/kafka';
-import type { CommandOf, Execution, OrderPlaced, WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { Execution, OrderPlaced } from '@pm/schemas/log/executions';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import { PlainLedger } from '../../acceptance/test/money/plain-ledger.ts';
 import { Engine } from '../../matcher/src/core/index.ts';
 import { firstPosition, RecordProcessor } from '../../matcher/src/partition/record-processor.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hashTypedData } from 'viem';
 import { domainSeparator, l1Digest, orderDigest } from '../../../client/dist/eip712.js';
 import { attestationTypedData, orderTypedData } from '../../../client/dist/typed-data.js';
-import { familyDomains } from '../../../schemas/dist/index.js';
+import { familyDomains } from '../../../schemas/dist/signing.js';
 
 const wallet = `0x${'1a'.repeat(20)}`;
 const zero32 = `0x${'0'.repeat(64)}`;

@@ -1,4 +1,4 @@
-import type { ImportEvent } from '@pm/schemas';
+import type { ImportEvent } from '@pm/schemas/http/operator';
 import type { WorldPlan } from '../smoke/world.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { loopback } from '@pm/deploy/local/ports';
-import { routes } from '@pm/schemas';
+import { routes } from '@pm/schemas/routes/routes';
 
 /** A mount of the exchange as one of the three hosts that published clients know. */
 export interface RenamedHost {

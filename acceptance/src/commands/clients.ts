@@ -7,7 +7,7 @@ import { emptyReport, failureText, type PartReport } from '@pm/deploy/commands/t
 import { processEnvironment } from '@pm/deploy/local/managed-process';
 import { loopback } from '@pm/deploy/local/ports';
 import { messageOf } from '@pm/deploy/local/stack-error';
-import { routes } from '@pm/schemas';
+import { routes } from '@pm/schemas/routes/routes';
 import { Command } from 'commander';
 import {
   clientsRoot,

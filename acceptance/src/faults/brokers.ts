@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunningStack } from '@pm/deploy/stack/stack';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 
 /** Leader (-1 for none) and copies in sync of a partition. */

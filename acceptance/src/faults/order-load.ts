@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BuiltOrder, ExchangeClient, type Signer } from '@pm/client';
-import type { PlacementResult } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
 import type { SmokeMarket } from '../smoke/trader.ts';
 
 /** An order that was sent once, and what the exchange said of it. */

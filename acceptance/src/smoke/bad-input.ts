@@ -1,4 +1,5 @@
-import { type ApiKeyTrio, headers as names } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import { headers as names } from '@pm/schemas/signing';
 
 /** Requests of careless or hostile clients. Each must get a status below 500 and a JSON error. */
 interface BadRequest {

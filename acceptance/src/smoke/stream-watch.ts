@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookEvent, ExchangeClient, type Signer } from '@pm/client';
 import type { LogAudit } from '@pm/operate/audit/log-audit';
-import { type Execution, microText, priceText, tradeId, walletFromBytes } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Execution } from '@pm/schemas/log/executions';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { SmokeMarket } from './trader.ts';
 
 /** Longer than any service may take to come back (run.ts). */

@@ -10,7 +10,7 @@ import {
   UnresolvedOrdersError,
 } from '@pm/client';
 import type { Random } from '@pm/kit/random';
-import type { ApiKeyTrio } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 
 export interface SmokeMarket {
   readonly market: number;

@@ -22,7 +22,9 @@ import {
   compareOpenOrders,
   compareSupply,
 } from '@pm/operate/audit/state-tables';
-import { redisKeys, type TokenId, topics } from '@pm/schemas';
+import type { TokenId } from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import type { RunResult } from './run.ts';
 import type { Received } from './trader.ts';
 import type { World } from './world.ts';

@@ -10,7 +10,7 @@ import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
 import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, type StackOptions, startStack } from '@pm/deploy/stack/stack';
-import type { ImportEvent } from '@pm/schemas';
+import type { ImportEvent } from '@pm/schemas/http/operator';
 import type { SmokeMarket } from './trader.ts';
 
 export interface World {

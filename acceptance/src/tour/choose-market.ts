@@ -1,4 +1,4 @@
-import type { BookSnapshot } from '@pm/schemas';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
 
 /** A market as lists of events show it. */
 export interface ListedMarket {

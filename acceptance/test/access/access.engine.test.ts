@@ -1,17 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loopback } from '@pm/deploy/local/ports';
+import { sample } from '@pm/schemas/http/forms';
 import {
   type Access,
   accessOf,
-  type Declaration,
   operatorAccessOf,
   operatorPathInPublic,
-  operatorRoutes,
   type Principal,
   principals,
-  routes,
-} from '@pm/schemas';
-import { sample } from '../../../schemas/src/http/forms.ts';
+} from '@pm/schemas/routes/access';
+import type { Declaration } from '@pm/schemas/routes/route';
+import { operatorRoutes, routes } from '@pm/schemas/routes/routes';
 import { certainlyNewMs, order } from '../exchange-under-test.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { type Asked, type Caller, Callers } from './callers.ts';

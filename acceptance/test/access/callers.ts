@@ -5,14 +5,9 @@ import { ExchangeClient, type KeyOfWallet, type Signer, signedHeaders } from '@p
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator } from '@pm/operate/operators/operators-file';
-import {
-  headers as names,
-  type OperatorCaller,
-  type OperatorRole,
-  operatorRoles,
-  type Principal,
-  type SigningDomain,
-} from '@pm/schemas';
+import { type OperatorRole, operatorRoles } from '@pm/schemas/operators';
+import type { OperatorCaller, Principal } from '@pm/schemas/routes/access';
+import { headers as names, type SigningDomain } from '@pm/schemas/signing';
 import { untilNone, type WholeExchange } from '../whole-exchange.ts';
 
 /** Longest time until a new operator is known, milliseconds. */

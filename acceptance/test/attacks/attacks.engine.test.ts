@@ -4,14 +4,9 @@ import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { auditLog, sumTransfers } from '@pm/operate/audit/read-log';
-import {
-  familyDomains,
-  hexBytes,
-  redisKeys,
-  type SigningDomain,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { redisKeys } from '@pm/schemas/redis/keys';
+import { familyDomains, type SigningDomain } from '@pm/schemas/signing';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   call,

@@ -1,5 +1,5 @@
 import type { BuiltOrder } from '@pm/client';
-import type { PlacementResult } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import {
   call,

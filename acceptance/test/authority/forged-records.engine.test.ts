@@ -15,7 +15,9 @@ import {
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { checkSeals } from '@pm/operate/audit/seals';
-import { type CatalogEntry, type Topic, topics, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   call,

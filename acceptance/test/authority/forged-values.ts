@@ -1,14 +1,8 @@
 import type { Schemas } from '@pm/kit/registry';
-import {
-  apiKeyBytes,
-  type CatalogMarket,
-  type Command,
-  hexBytes,
-  parseApiKeyId,
-  type Topic,
-  topics,
-  type WalletAddress,
-} from '@pm/schemas';
+import { apiKeyBytes, hexBytes, parseApiKeyId, type WalletAddress } from '@pm/schemas/ids';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { Command } from '@pm/schemas/log/orders';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 
 /** Wallets that forged records are about. */
 export interface Attacked {

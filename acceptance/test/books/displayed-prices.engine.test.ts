@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import {
-  type ExecutionEvent,
-  leaderboardColumn,
-  leaderboardTables,
-  microText,
-  walletFromBytes,
-  workedQueries,
-} from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { leaderboardColumn, leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/books/book.ts';
 import { foldBooks } from '../../../projectors/src/books/fold.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import { columnNames, microText, priceText } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { columnNames } from '@pm/schemas/tables/create-table';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/books/book.ts';
 import { foldBooks } from '../../../projectors/src/books/fold.ts';

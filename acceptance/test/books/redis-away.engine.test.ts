@@ -11,7 +11,7 @@ import { holdFreePorts } from '@pm/deploy/local/ports';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import {
   followInvalidations,
   type InvalidationListener,

@@ -1,4 +1,5 @@
-import type { Execution, ExecutionEvent, Fill, MatchType, Side } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
+import type { MatchType, Side } from '@pm/schemas/log/types';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type ExchangeClient, type Signer, walletFromPrivateKey } from '@pm/client';
-import type { ImportEvent } from '@pm/schemas';
+import type { ImportEvent } from '@pm/schemas/http/operator';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { OrderLoop } from '../clocks/order-loop.ts';
 import { LogTruth } from '../streams/log-truth.ts';

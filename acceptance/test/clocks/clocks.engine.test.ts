@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { authFrame, type ExchangeClient, type Signer, walletFromPrivateKey } from '@pm/client';
 import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
-import { type ApiKeyTrio, clockLeapMaxMs, type SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { MovableClocks } from '../../src/faults/movable-clocks.ts';

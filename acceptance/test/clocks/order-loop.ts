@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BuiltOrder, buildOrder, type Signer, signedHeaders } from '@pm/client';
-import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio, PlacementResult } from '@pm/schemas/http/trading';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { untilNone } from '../whole-exchange.ts';
 
 /** Requests of a trader, each of which is one try. */

@@ -4,7 +4,7 @@ import type { ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { loopback } from '@pm/deploy/local/ports';
 import { defaultHttpLimits } from '@pm/kit/http';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { until } from '../exchange-under-test.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';

@@ -1,7 +1,7 @@
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import type { Admin } from 'kafkajs';
 import { naiveKafka } from '../../../kit/test/kafka/engine.ts';
 import { expectCleanAudit } from '../clean-audit.ts';

@@ -2,10 +2,9 @@ import {
   familyMounts,
   type HttpRoute,
   type OperatorRouteDeclaration,
-  operatorRoutes,
   type RouteDeclaration,
-  routes,
-} from '@pm/schemas';
+} from '@pm/schemas/routes/route';
+import { operatorRoutes, routes } from '@pm/schemas/routes/routes';
 import type { Dice } from '../../../kit/test/hostile/dice.ts';
 import {
   hostileNames,

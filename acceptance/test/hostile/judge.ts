@@ -1,10 +1,9 @@
 import {
   type DeclaredResponse,
-  familyMounts,
   operatorResponsesOf,
-  type RouteDeclaration,
   responsesOf,
-} from '@pm/schemas';
+} from '@pm/schemas/routes/responses';
+import { familyMounts, type RouteDeclaration } from '@pm/schemas/routes/route';
 import { fits } from '../../../kit/test/hostile/fits.ts';
 import type { AnyRoute, HostileRequest } from './hostile-request.ts';
 

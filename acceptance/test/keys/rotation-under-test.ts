@@ -21,7 +21,9 @@ import type { Schemas } from '@pm/kit/registry';
 import { idOf } from '@pm/operate/keys/key-lists';
 import { InstallationKeys } from '@pm/operate/keys/key-log';
 import { type RetiredKeys, retireKeys, rotateKey } from '@pm/operate/keys/rotation';
-import { type Command, type DeadLetter, type Topic, topics } from '@pm/schemas';
+import type { DeadLetter } from '@pm/schemas/log/accounts';
+import type { Command } from '@pm/schemas/log/orders';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   cancelAll,

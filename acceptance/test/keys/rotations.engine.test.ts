@@ -4,7 +4,10 @@ import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { type CatalogEntry, type Command, newestRules, topics } from '@pm/schemas';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { type OperatorProcess, order, place, type Trader, until } from '../exchange-under-test.ts';
 import {
   FlowingOrders,

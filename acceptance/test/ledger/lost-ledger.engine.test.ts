@@ -16,15 +16,10 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { LogAudit } from '@pm/operate/audit/log-audit';
 import { auditLog, sumTransfers } from '@pm/operate/audit/read-log';
-import {
-  type Command,
-  type Envelope,
-  orderIdFromBytes,
-  type PlaceOrder,
-  redisKeys,
-  topics,
-  walletFromBytes,
-} from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Command, Envelope, PlaceOrder } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { until } from '../exchange-under-test.ts';
 import { engineUrls, ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 

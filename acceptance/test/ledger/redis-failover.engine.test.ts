@@ -1,7 +1,8 @@
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { Fault } from '@pm/kit/fault';
 import { defineScript, type RedisClient, resultsOf } from '@pm/kit/redis';
-import { orderIdFromBytes, redisKeys, walletFromBytes } from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { until } from '../exchange-under-test.ts';
 import { RedisPair } from './redis-pair.ts';
 

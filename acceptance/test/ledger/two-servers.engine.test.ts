@@ -1,14 +1,8 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import {
-  cacheBudgets,
-  cacheBytesMin,
-  isCacheKey,
-  ordersPerRequestMax,
-  type RedisKeys,
-  redisKeys,
-  retryLimits,
-} from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
+import { cacheBudgets, cacheBytesMin } from '@pm/schemas/redis/cache';
+import { isCacheKey, type RedisKeys, redisKeys, retryLimits } from '@pm/schemas/redis/keys';
 import {
   call,
   cancelAll,

@@ -1,4 +1,4 @@
-import type { Command } from '@pm/schemas';
+import type { Command } from '@pm/schemas/log/orders';
 import * as scripts from '../../../domain/src/ledger/ledger-lua.ts';
 import { fixedHistories } from './fixed-histories.ts';
 import { failureText, redisOfTests, runHistories, withExchange } from './run-histories.ts';

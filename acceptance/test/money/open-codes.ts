@@ -1,4 +1,4 @@
-import type { RefusalCode } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas/refusals';
 
 /** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
 export const openCodes: ReadonlySet<RefusalCode> = new Set([

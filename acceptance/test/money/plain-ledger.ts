@@ -1,12 +1,7 @@
-import {
-  complementPrice,
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  notionalMicro,
-  type Transfer,
-  walletFromBytes,
-} from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { EventOf, Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import { complementPrice, notionalMicro } from '@pm/schemas/money';
 import { TransferSums } from '../../../operate/src/audit/transfer-sums.ts';
 
 /** A rule of money that a history has broken. */

@@ -1,13 +1,8 @@
-import {
-  apiKeyFromBytes,
-  holdMicro,
-  notionalMicro,
-  outageOf,
-  type PlacementResult,
-  type RefusalCode,
-  type Side,
-  type TimeInForce,
-} from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
+import { apiKeyFromBytes } from '@pm/schemas/ids';
+import type { Side, TimeInForce } from '@pm/schemas/log/types';
+import { holdMicro, notionalMicro } from '@pm/schemas/money';
+import { outageOf, type RefusalCode } from '@pm/schemas/refusals';
 import {
   identityOf,
   refusedAction,

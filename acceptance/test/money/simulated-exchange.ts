@@ -9,11 +9,11 @@ import type { RedisClient } from '@pm/kit/redis';
 import {
   conditionIdFromBytes,
   hexBytes,
-  redisKeys,
   type WalletAddress,
-  type WithdrawalFreeze,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { WithdrawalFreeze } from '@pm/schemas/log/accounts';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import type { ListedToken } from '../../../ingress/src/catalog/catalog-index.ts';
 import { openOrderCrypto } from '../../../ingress/src/orders/order-crypto.io.ts';
 import { RetryMemory } from '../../../ingress/test/retry-fixture.ts';

@@ -1,7 +1,9 @@
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord, RecordPlace } from '@pm/kit/kafka';
 import type { RecordReader } from '@pm/kit/registry';
-import type { Command, Envelope, Execution, Transfer } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
 import { Engine } from '../../../matcher/src/core/index.ts';
 import type { Fate, ParkedCalls } from './parked-calls.ts';
 import type { PlainLedger } from './plain-ledger.ts';

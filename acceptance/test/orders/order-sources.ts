@@ -1,6 +1,9 @@
 import { type ExchangeClient, ExchangeError, type OwnEvent, type TradeMessage } from '@pm/client';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type FoundOrder, type StoredOrder, type Trade, tables, tradeId } from '@pm/schemas';
+import type { FoundOrder } from '@pm/schemas/http/batches';
+import type { StoredOrder, Trade } from '@pm/schemas/http/reading';
+import { tables } from '@pm/schemas/tables/tables';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { ListedMarket } from '../whole-exchange.ts';
 import { type FillFacts, microShares, type OrderFacts, type OrderSource } from './order-facts.ts';
 import { OrderFold, type OrderTerms } from './order-fold.ts';

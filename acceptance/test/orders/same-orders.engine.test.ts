@@ -9,7 +9,8 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
 import { topicName } from '@pm/kit/registry';
-import { tables, topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
+import { tables } from '@pm/schemas/tables/tables';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 import { type OrderFacts, orderDifferences } from './order-facts.ts';
 import {

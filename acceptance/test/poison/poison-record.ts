@@ -1,5 +1,5 @@
 import type { OutgoingRecord } from '@pm/kit/kafka';
-import type { Topic } from '@pm/schemas';
+import type { Topic } from '@pm/schemas/log/topics';
 import type { Dice } from '../../../kit/test/hostile/dice.ts';
 
 /** Where a record goes, and values that its readers would take. */

@@ -5,7 +5,7 @@ import { loopback } from '@pm/deploy/local/ports';
 import { type LogProducer, type OutgoingRecord, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
 import { checkSeals } from '@pm/operate/audit/seals';
-import { type Topic, topics } from '@pm/schemas';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import { expectCleanAudit, variablesOfWhole } from '../clean-audit.ts';

@@ -12,7 +12,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
 import type { PreflightLine } from '@pm/operate/preflight/run-preflight';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { OwnRedis } from '../ledger/own-redis.ts';
 import { engineUrls, namesOf, setUpNamed, variablesOf } from '../services-under-test.ts';
 import { preflightLines } from './preflight-lines.ts';

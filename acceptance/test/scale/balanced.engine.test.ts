@@ -9,7 +9,7 @@ import {
 } from '@pm/client';
 import type { PortName } from '@pm/deploy/local/ports';
 import type { ScaledService } from '@pm/deploy/stack/scale';
-import type { ApiKeyTrio } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { EngineGate } from '../observability/engine-gate.ts';
 import { engineUrls } from '../services-under-test.ts';

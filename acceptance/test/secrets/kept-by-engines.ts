@@ -3,7 +3,9 @@ import { openLogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
-import { type Table, tables, topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** All records of all topics, keys and values as texts and in hex. */
 export async function allRecords(brokers: string, prefix: string): Promise<string[]> {

@@ -13,7 +13,7 @@ import { openLogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { openRegistry } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { type Certificates, makeCertificates } from '../../src/faults/certificates.ts';
 import { callerOf, openTlsFront, type TlsFront } from '../../src/faults/tls-front.ts';
 import { preflightLines } from '../preflight/preflight-lines.ts';

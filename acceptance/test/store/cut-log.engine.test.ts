@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type ObjectStore, openObjectStore } from '@pm/kit/objects';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { naiveKafka } from '../../../kit/test/kafka/engine.ts';
 import { ExchangeUnderTest, order, place, type Trader, until } from '../exchange-under-test.ts';
 import { setUpNamed } from '../services-under-test.ts';

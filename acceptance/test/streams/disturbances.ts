@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '@pm/kit/random';
-import { streamCloses } from '@pm/schemas';
+import { streamCloses } from '@pm/schemas/streams/codes';
 import { untilNone, type WholeExchange } from '../whole-exchange.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import type { RawReader } from './raw-reader.ts';

@@ -2,17 +2,11 @@ import { createHash } from 'node:crypto';
 import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { LogAudit } from '@pm/operate/audit/log-audit';
 import { auditPieces, piecesOf } from '@pm/operate/audit/read-log';
-import {
-  type BookLevelText,
-  type Execution,
-  type Fill,
-  microText,
-  orderIdFromBytes,
-  priceText,
-  sidesOfToken,
-  tradeId,
-  walletFromBytes,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { type BookLevelText, sidesOfToken } from '@pm/schemas/http/book-hash';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Execution, Fill } from '@pm/schemas/log/executions';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { ListedMarket } from '../whole-exchange.ts';
 
 /** SHA-1 of all levels of a book, in the order of `GET /book`. */

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  type BookLevelText,
-  bookJson,
-  type OwnMessage,
-  type PublicMessage,
-  parsePrice,
-  type StreamErrorCode,
-} from '@pm/schemas';
+import { parsePrice } from '@pm/schemas/decimal';
+import { type BookLevelText, bookJson } from '@pm/schemas/http/book-hash';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
+import type { PublicMessage } from '@pm/schemas/streams/messages';
+import type { OwnMessage } from '@pm/schemas/streams/own-messages';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import type { SeenBook } from './client-reader.ts';
 import { fillText, levelsHash, type OwnFillText } from './log-truth.ts';

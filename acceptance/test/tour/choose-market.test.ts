@@ -1,4 +1,4 @@
-import type { BookSnapshot } from '@pm/schemas';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
 import { chooseMarket, type ListedEvent, tokensOf } from '../../src/tour/choose-market.ts';
 
 function eventOf(id: string, tokens: readonly string[]): ListedEvent {

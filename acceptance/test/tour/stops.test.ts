@@ -1,4 +1,4 @@
-import { routes } from '@pm/schemas';
+import { routes } from '@pm/schemas/routes/routes';
 import { stopsOf } from '../../src/tour/stops.ts';
 
 const named = { id: '1', slug: 'one' };

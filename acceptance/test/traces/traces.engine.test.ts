@@ -6,7 +6,8 @@ import {
   signedHeaders,
   walletFromPrivateKey,
 } from '@pm/client';
-import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio, PlacementResult } from '@pm/schemas/http/trading';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { type ReceivedSpan, TraceReceiver } from '../../../kit/test/traces/receiver.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 

@@ -1,6 +1,7 @@
 import { Random } from '@pm/kit/random';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type CatalogEntry, topics } from '@pm/schemas';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import { topics } from '@pm/schemas/log/topics';
 
 const dayMs = 86_400_000;
 const words =

@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PortName } from '@pm/deploy/local/ports';
-import { bodyMaxBytesOf, ordersPerRequestMax, publicRoutes, rateScopes } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
+import { rateScopes } from '@pm/schemas/rate-limits';
+import { bodyMaxBytesOf } from '@pm/schemas/routes/route';
+import { publicRoutes } from '@pm/schemas/routes/routes';
 import type { Trader, WorldMarket } from '../world/world.ts';
 
 /** A request that a flood sends again and again, with its HMAC made at the time of sending. */

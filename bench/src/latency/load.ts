@@ -1,4 +1,4 @@
-import type { PlacementResult } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
 import { pace } from '../load/pace.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 import type { Answer, Poster } from './poster.ts';

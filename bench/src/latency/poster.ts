@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { signedHeaders } from '@pm/client';
-import type { ApiKeyTrio } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 
 export interface Answer {
   /** HTTP status; 0 without a response. */

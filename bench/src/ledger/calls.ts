@@ -1,7 +1,8 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import type { RedisClient } from '@pm/kit/redis';
-import { type OrderId, redisKeys, type WalletAddress } from '@pm/schemas';
+import type { OrderId, WalletAddress } from '@pm/schemas/ids';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { type BySync, openBySync, setSync, syncsOf } from './sync.ts';
 
 /** The calls of the ledger for orders, as ingress and projectors make them, each over one connection. */

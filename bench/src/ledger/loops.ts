@@ -1,5 +1,5 @@
 import type { RedisClient } from '@pm/kit/redis';
-import { ordersPerRequestMax } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 import { Poster } from '../latency/poster.ts';
 import { connectionCounts, runLoop, signRequests } from '../orders/batches.ts';
 import type { World } from '../world/world.ts';

@@ -1,4 +1,5 @@
-import type { ApiKeyTrio, SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import type { SigningDomain } from '@pm/schemas/signing';
 import type { WorldMarket } from '../world/world.ts';
 import type { LoadShape } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import { cancelsPerRequestMax } from '@pm/schemas';
+import { cancelsPerRequestMax } from '@pm/schemas/http/trading';
 import type { Rate } from './rates.ts';
 
 /** Load of a step: rate, duration, wallets, markets and share of orders that take. */

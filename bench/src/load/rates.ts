@@ -1,4 +1,4 @@
-import { ordersPerRequestMax } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 
 /** So many orders a second, in requests of so many. */
 export interface Rate {

@@ -1,4 +1,4 @@
-import type { CancelResult } from '@pm/schemas';
+import type { CancelResult } from '@pm/schemas/http/trading';
 import { outcomesOf } from '../latency/load.ts';
 import type { Answer } from '../latency/poster.ts';
 import type { LoadResult } from './job.ts';

@@ -1,4 +1,4 @@
-import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas';
+import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas/http/trading';
 import { type Answer, Poster } from '../latency/poster.ts';
 import { openWorld, type Trader, type World } from '../world/world.ts';
 

@@ -6,15 +6,15 @@ import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/eip712';
 import { readOrderForm } from '@pm/ingress/orders/form';
 import type { OrderCrypto } from '@pm/ingress/orders/order-crypto.io';
 import { type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
+import { OrderSubmission } from '@pm/schemas/http/trading';
 import {
   apiKeyBytes,
   hexBytes,
-  OrderSubmission,
   parseApiKeyId,
   parseWalletAddress,
   type TokenId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
 import { Compile } from 'typebox/compile';
 import {
   type SampleBatch,

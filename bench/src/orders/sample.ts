@@ -3,12 +3,12 @@ import { buildOrder, signedHeaders, walletFromPrivateKey } from '@pm/client';
 import { deriveKey } from '@pm/domain/accounts/derive-keys';
 import {
   type ApiKeyTrio,
-  type CatalogMarket,
   type OrderSubmission,
   ordersPerRequestMax,
-  type SigningDomain,
-  tokenIdFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/http/trading';
+import { tokenIdFromBytes } from '@pm/schemas/ids';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { SigningDomain } from '@pm/schemas/signing';
 
 /** A request of POST /orders as it arrives. */
 export interface SampleBatch {

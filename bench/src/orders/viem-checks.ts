@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { clientsRoot, installNpmClients } from '@pm/acceptance/clients/packages';
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { type SampleRequest, sampleDomain } from './sample.ts';
 
 const types = {

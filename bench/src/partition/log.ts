@@ -5,7 +5,9 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RecordCodec, Schemas } from '@pm/kit/registry';
-import { type Envelope, type Execution, topics } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Envelope } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 
 /** Where the log is, as it travels to a child process. */
 export interface LogPlace {

@@ -1,7 +1,9 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { createTableSql, leaderboardTables, tables } from '@pm/schemas';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Installation } from '../world/installation.ts';
 
 /** Rows and a hash of each table that the projection writes, by name. */

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** One insert as it went over the wire; its body lies in the file of the recording. */
 export interface RecordedInsert {

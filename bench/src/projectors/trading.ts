@@ -1,7 +1,8 @@
 import { firstChain, sealWritten } from '@pm/domain/signoff/records';
 import type { RecordCodec } from '@pm/kit/registry';
 import { Engine } from '@pm/matcher/core';
-import type { Command, Envelope, Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
 import { openingEnvelopes } from '../stream/engines.ts';
 import { CommandWriter, type EnvelopeRules, envelopeOf, groupsOf } from '../stream/envelopes.ts';
 import { makeStream, plainCommands } from '../stream/plain.ts';

@@ -11,7 +11,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { UsedProofs } from '@pm/ingress/http/used-proofs.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { AppliedPieces, type Batch, openForBoth } from './solvency.ts';
 import type { Rounds, Step } from './steps.ts';
 

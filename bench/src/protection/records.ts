@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
-import {
-  type Codec,
-  compileCodec,
-  type Envelope,
-  type Execution,
-  envelope as envelopeSchema,
-  execution as executionSchema,
-  registryHeaderBytes,
-} from '@pm/schemas';
+import { type Codec, compileCodec } from '@pm/schemas/avro/codec';
+import { type Execution, execution as executionSchema } from '@pm/schemas/log/executions';
+import { type Envelope, envelope as envelopeSchema } from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { makeTrading, type Trading } from '../projectors/trading.ts';
 
 /** A codec as the registry gives it: with a header before the value, and the fingerprint of its schema. */

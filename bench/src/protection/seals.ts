@@ -3,7 +3,8 @@ import { readSeal, sealHeader, sealRecord, signedBytes } from '@pm/domain/author
 import { verifierFor } from '@pm/domain/signoff/keys';
 import { firstChain, sealEnvelope, sealExecution, verifySealed } from '@pm/domain/signoff/records';
 import { OutputSeals } from '@pm/matcher/output-seals';
-import { type Command, type Envelope, registryHeaderBytes } from '@pm/schemas';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { CommandWriter } from '../stream/envelopes.ts';
 import { makeStream, plainCommands } from '../stream/plain.ts';
 import { benchKey, decodeExecution, envelopes, executions, tradingOf } from './records.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderIntent } from '@pm/client';
-import type { OrderSubmission } from '@pm/schemas';
+import type { OrderSubmission } from '@pm/schemas/http/trading';
 import type { Trader, World } from '../world/world.ts';
 
 const levelsPerSide = 45;

@@ -1,4 +1,4 @@
-import { tokensPerRequestMax } from '@pm/schemas';
+import { tokensPerRequestMax } from '@pm/schemas/http/reading';
 
 /** One read that is measured. */
 export interface ReadCase {

@@ -1,5 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { createTableSql, leaderboardTables, tables } from '@pm/schemas';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** Wallets and markets of the generated history; few have most of the trades. */
 export const walletsMade = 200_000;

@@ -3,7 +3,7 @@ import {
   LeaderboardComputation,
 } from '@pm/query-api/reports/leaderboard-computation.io';
 import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard-query';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { Read } from './read.ts';
 
 /** Wallets that share the searched name: a few, and as many as a page has. */

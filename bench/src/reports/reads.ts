@@ -6,7 +6,7 @@ import { WalletPositions } from '@pm/query-api/positions/wallet-positions.io';
 import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';
 import { Reports } from '@pm/query-api/reports/reports.io';
 import { TableReads } from '@pm/query-api/tables/tables.io';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { makersMade, walletOf, walletsMade } from './generated.ts';
 import { leaderboardReads } from './leaderboard-reads.ts';
 import type { Read } from './read.ts';

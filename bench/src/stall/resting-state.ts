@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Random } from '@pm/kit/random';
 import { Engine } from '@pm/matcher/core';
-import { type Command, type CommandOf, openOrdersPerWalletMax } from '@pm/schemas';
+import { openOrdersPerWalletMax } from '@pm/schemas/log/executions';
+import type { Command, CommandOf } from '@pm/schemas/log/orders';
 import { envelopeOf, groupsOf } from '../stream/envelopes.ts';
 
 const markets = 200;

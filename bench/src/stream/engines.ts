@@ -1,5 +1,5 @@
 import { Engine } from '@pm/matcher/core';
-import type { Envelope } from '@pm/schemas';
+import type { Envelope } from '@pm/schemas/log/orders';
 import { type EnvelopeRules, envelopeOf, groupsOf, openingCommands } from './envelopes.ts';
 
 /** Our engine with its markets listed and its wallets funded. */

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Random } from '@pm/kit/random';
+import { type Codec, compileCodec } from '@pm/schemas/avro/codec';
 import {
-  type Codec,
   type Command,
-  compileCodec,
-  complementPrice,
   type Envelope,
   envelope as envelopeSchema,
-  holdMicro,
-  lotMicro,
-  microPerUnit,
   type PlaceOrder,
-} from '@pm/schemas';
+} from '@pm/schemas/log/orders';
+import { complementPrice, holdMicro, lotMicro, microPerUnit } from '@pm/schemas/money';
 import type { PlainCommand } from './plain.ts';
 
 /**

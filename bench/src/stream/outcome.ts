@@ -1,4 +1,4 @@
-import type { ExecutionEvent } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
 
 /** Outcome of a stream in an engine. */
 export interface Outcome {

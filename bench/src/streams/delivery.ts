@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readExecution } from '@pm/domain/executions/each-execution.io';
 import { type PartitionBounds, readRange } from '@pm/kit/kafka';
-import { type Execution, streamPaths } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { streamPaths } from '@pm/schemas/streams/channels';
 import { WebSocket } from 'ws';
 import type { PhaseResult } from '../latency/load.ts';
 import { openRoundTrips, type RoundTrips } from '../latency/round-trip.ts';

@@ -3,7 +3,8 @@ import { openRecordCodec } from '@pm/kit/registry';
 import type { FeedListener, FeedPartition } from '@pm/query-api/streams/feed/feed.io';
 import { PartitionFeed } from '@pm/query-api/streams/feed/partition-feed';
 import type { StreamFeed } from '@pm/query-api/streams/protocol/targets.io';
-import { type Execution, topics } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
 
 /** Writes and reads executions without a registry. */
 export const openExecutionCodec = () =>

@@ -10,7 +10,7 @@ import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { clickhouseAccount } from '@pm/kit/config';
-import { streamPaths } from '@pm/schemas';
+import { streamPaths } from '@pm/schemas/streams/channels';
 import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {

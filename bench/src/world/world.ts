@@ -14,7 +14,9 @@ import { freePorts } from '@pm/deploy/local/ports';
 import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
-import type { ApiKeyTrio, OrderId, SigningDomain } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
+import type { SigningDomain } from '@pm/schemas/signing';
 
 export interface WorldMarket {
   readonly conditionId: string;

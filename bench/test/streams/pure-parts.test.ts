@@ -1,4 +1,6 @@
-import { ownMessages, publicMessages, serverFrames } from '@pm/schemas';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
+import { serverFrames } from '@pm/schemas/streams/server-frames';
 import { Beats } from '../../src/streams/beats.ts';
 import { filesOfPage } from '../../src/streams/first-view.ts';
 import { frameKind } from '../../src/streams/frame-kind.ts';

@@ -1,4 +1,4 @@
-import { type StreamProof, streamProofPath } from '@pm/schemas';
+import { type StreamProof, streamProofPath } from '@pm/schemas/streams/channels';
 import { type KeyOfWallet, signedHeaders } from '../http.ts';
 
 /**

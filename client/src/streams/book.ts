@@ -1,6 +1,8 @@
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { type BookLevelText, bookJson, type PublicMessage, parsePrice } from '@pm/schemas';
+import { parsePrice } from '@pm/schemas/decimal';
+import { type BookLevelText, bookJson } from '@pm/schemas/http/book-hash';
+import type { PublicMessage } from '@pm/schemas/streams/messages';
 import type { BookMessage, DataFrame } from './frames.ts';
 import type { FrameReader } from './subscription.ts';
 

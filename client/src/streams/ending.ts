@@ -1,4 +1,4 @@
-import { streamCloses } from '@pm/schemas';
+import { streamCloses } from '@pm/schemas/streams/codes';
 import { ExchangeError } from '../errors.ts';
 import { StreamRefusedError } from './errors.ts';
 

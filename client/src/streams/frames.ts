@@ -1,10 +1,7 @@
-import type {
-  MessagePosition,
-  OwnMessage,
-  PublicMessage,
-  ServerFrame,
-  StreamChannel,
-} from '@pm/schemas';
+import type { StreamChannel } from '@pm/schemas/streams/channels';
+import type { MessagePosition, PublicMessage } from '@pm/schemas/streams/messages';
+import type { OwnMessage } from '@pm/schemas/streams/own-messages';
+import type { ServerFrame } from '@pm/schemas/streams/server-frames';
 
 /** Messages of the public channels. */
 export type BookMessage = PublicMessage<

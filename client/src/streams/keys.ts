@@ -1,4 +1,4 @@
-import type { StreamChannel } from '@pm/schemas';
+import type { StreamChannel } from '@pm/schemas/streams/channels';
 import type { DataFrame } from './frames.ts';
 import type { Subscriber } from './subscription.ts';
 

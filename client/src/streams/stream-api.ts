@@ -1,4 +1,4 @@
-import { streamPaths } from '@pm/schemas';
+import { streamPaths } from '@pm/schemas/streams/channels';
 import type { Connection } from '../connection.ts';
 import { authFrame } from './auth-frame.ts';
 import { type BookEvent, BookReader } from './book.ts';

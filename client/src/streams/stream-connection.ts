@@ -1,10 +1,10 @@
+import type { StreamChannel } from '@pm/schemas/streams/channels';
 import type {
   ErrorFrame,
   HeartbeatFrame,
-  StreamChannel,
   SubscribedFrame,
   WelcomeFrame,
-} from '@pm/schemas';
+} from '@pm/schemas/streams/server-frames';
 import { ExchangeError } from '../errors.ts';
 import { RetryBudget, type RetryPolicy } from '../retry.ts';
 import type { authFrame } from './auth-frame.ts';

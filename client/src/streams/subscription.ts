@@ -1,4 +1,5 @@
-import type { StreamChannel, SubscriptionSeq } from '@pm/schemas';
+import type { StreamChannel } from '@pm/schemas/streams/channels';
+import type { SubscriptionSeq } from '@pm/schemas/streams/server-frames';
 import { StreamGapError } from './errors.ts';
 import type { DataFrame, StateFrame } from './frames.ts';
 

@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { exampleOf, ownMessages, publicMessages } from '@pm/schemas';
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { bookJson } from '@pm/schemas';
+import { bookJson } from '@pm/schemas/http/book-hash';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type FakeLog, type History, type Message, marketOf } from './fake-exchange-log.ts';
 

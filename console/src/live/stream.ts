@@ -1,4 +1,4 @@
-import type { WelcomeFrame } from '@pm/schemas';
+import type { WelcomeFrame } from '@pm/schemas/streams/server-frames';
 import { signal } from '@preact/signals';
 import { origin } from '../api.ts';
 import {

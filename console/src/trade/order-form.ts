@@ -1,4 +1,5 @@
-import { feeMicro, lotMicro, notionalMicro, parseMicro, parsePrice } from '@pm/schemas';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
+import { feeMicro, lotMicro, notionalMicro } from '@pm/schemas/money';
 import type { Book, Level } from '../market/ladder.ts';
 
 export type OrderKind = 'GTC' | 'GTD' | 'FOK' | 'FAK';

@@ -1,4 +1,4 @@
-import type { OpenOrder } from '@pm/schemas';
+import type { OpenOrder } from '@pm/schemas/http/private-reading';
 import { cents, clock, shares, usd } from '../format.ts';
 import { eventHref } from '../place.ts';
 import {

@@ -5,7 +5,8 @@ import {
   type Signer,
   type TypedDataSigner,
 } from '@pm/client';
-import type { OpenOrder, ResponseOf } from '@pm/schemas';
+import type { OpenOrder } from '@pm/schemas/http/private-reading';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import { signal } from '@preact/signals';
 import { getJson, origin, textOf } from '../api.ts';
 import { followOwn } from '../live/follow.ts';

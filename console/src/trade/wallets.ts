@@ -4,7 +4,7 @@ import {
   type TypedDataSigner,
   walletFromPrivateKey,
 } from '@pm/client';
-import { checksumAddress, parseWalletAddress } from '@pm/schemas';
+import { checksumAddress, parseWalletAddress } from '@pm/schemas/ids';
 
 /**
  * The ten accounts that every Hardhat and Anvil node starts with. Their keys are public knowledge; the demo funds them

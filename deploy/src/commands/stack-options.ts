@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import { replicationMinField, secondPersonFields } from '@pm/kit/config';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import type { Command } from 'commander';
 import { type BrokerCount, brokerCounts } from '../local/engines/kafka-broker.ts';
 import type { Progress } from '../local/managed-process.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { Command } from 'commander';
 import { installationKeys } from '../installation/identity.ts';
 import { readAddresses, readNames } from '../installation/read-addresses.ts';

@@ -1,4 +1,4 @@
-import type { ImportEvent, ImportMarket } from '@pm/schemas';
+import type { ImportEvent, ImportMarket } from '@pm/schemas/http/operator';
 import { fedNames } from './coded-names.ts';
 import { type DemoName, nameOf } from './names.ts';
 import { pictureUrl } from './pictures.ts';

@@ -1,4 +1,4 @@
-import type { ImportResult } from '@pm/schemas';
+import type { ImportResult } from '@pm/schemas/http/operator';
 import { StackError } from '../local/stack-error.ts';
 import type { Operator } from '../stack/operator.ts';
 import { Ladders } from './ladders.ts';

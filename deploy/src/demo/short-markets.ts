@@ -1,4 +1,4 @@
-import type { ImportEvent } from '@pm/schemas';
+import type { ImportEvent } from '@pm/schemas/http/operator';
 import { pictureUrl } from './pictures.ts';
 
 /** Markets of the demo that are listed, traded, resolved and redeemed within a minute, over the life of a catalog. */

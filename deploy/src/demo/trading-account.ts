@@ -10,7 +10,7 @@ import {
   UnresolvedActionError,
   UnresolvedOrdersError,
 } from '@pm/client';
-import { ordersPerRequestMax } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 
 /** Requests of an account so far. */
 export interface AccountCounts {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type LogPlaces, placesIn, placesText } from '@pm/kit/http';
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 
 /** Limits of the places that answers named (limits.md). */
 export interface AnsweredLimits {

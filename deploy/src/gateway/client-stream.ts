@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { endedForMs, endSocket, refuseUpgrade } from '@pm/kit/listener';
-import { streamCloses } from '@pm/schemas';
+import { streamCloses } from '@pm/schemas/streams/codes';
 import { FrameEnds } from './frame-ends.ts';
 
 /** An unmasked frame of a server, with the code and the reason (RFC 6455 5.5.1). */

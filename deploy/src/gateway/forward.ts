@@ -8,7 +8,8 @@ import {
   waitedHeader,
 } from '@pm/kit/http';
 import { traceparentHeader, traceparentOf } from '@pm/kit/traces';
-import { headers as names, refusalText } from '@pm/schemas';
+import { refusalText } from '@pm/schemas/refusals';
+import { headers as names } from '@pm/schemas/signing';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type AnsweredPlaces, clientNames } from './answered-places.ts';

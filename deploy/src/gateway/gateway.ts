@@ -2,14 +2,9 @@ import { clientAddressBy, type HttpApp, listenerBounds, openHttp, trustBy } from
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
-import {
-  bodyMaxBytes,
-  type HttpRoute,
-  type HttpService,
-  rateGroupOf,
-  routes,
-  urlsOf,
-} from '@pm/schemas';
+import { rateGroupOf } from '@pm/schemas/rate-limits';
+import { bodyMaxBytes, type HttpRoute, type HttpService, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { AnsweredPlaces } from './answered-places.ts';
 import { ClientConcurrencyLimit, type TurnLimits } from './client-concurrency-limit.ts';

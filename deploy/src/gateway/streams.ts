@@ -5,7 +5,7 @@ import { type ClientAddress, defaultHttpLimits, type HttpApp, Shares } from '@pm
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import { endSocket, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
-import { isStreamPath } from '@pm/schemas';
+import { isStreamPath } from '@pm/schemas/streams/channels';
 import { ClientStream, restarting } from './client-stream.ts';
 import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
 

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** A row of table `completeness`: the tables have all rows of one partition up to here. */
 export interface CompletePartition {

@@ -6,14 +6,10 @@ import {
 } from '@pm/domain/signoff/first-envelope.io';
 import type { LogClient } from '@pm/kit/kafka';
 import { ownReader, type RecordReader, type Schemas, topicName } from '@pm/kit/registry';
-import {
-  AvroError,
-  type CommandOf,
-  type Envelope,
-  topics,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { CommandOf, Envelope } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { StackError } from '../local/stack-error.ts';
 
 /** The log of an installation: its client, the prefix of its topics, and the schemas that it lists. */

@@ -6,7 +6,7 @@ import { type LogClient, openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { Schemas } from '@pm/kit/registry';
-import { type RedisKeys, redisKeys } from '@pm/schemas';
+import { type RedisKeys, redisKeys } from '@pm/schemas/redis/keys';
 import type { InstallationAddresses } from './addresses.ts';
 import type { LogPlace } from './fee-wallet.ts';
 

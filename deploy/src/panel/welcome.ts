@@ -1,4 +1,4 @@
-import { checksumAddress } from '@pm/schemas';
+import { checksumAddress } from '@pm/schemas/ids';
 import { shownMarket } from '../demo/market-maker.ts';
 import { fedEvent } from '../demo/recordings.ts';
 import { testAccountKeys, testAccounts, testAccountUsdc } from '../demo/wallets.ts';

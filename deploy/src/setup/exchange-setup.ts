@@ -10,7 +10,8 @@ import {
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, Schemas, topicName } from '@pm/kit/registry';
-import { type Topic, topics, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { type Openings, readOpenings, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
 import { refuseOtherKeys } from '../installation/identity.ts';
 import { type Addresses, addressesOf } from '../installation/read-addresses.ts';

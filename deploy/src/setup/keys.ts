@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
-import type { KeyRole } from '@pm/schemas';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { replaceFile } from '../local/replace-file.ts';
 import { StackError } from '../local/stack-error.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { LogAdmin } from '@pm/kit/kafka';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { completeOffsets } from '../installation/completeness.ts';
 import { StackError } from '../local/stack-error.ts';
 

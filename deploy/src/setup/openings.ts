@@ -2,7 +2,9 @@ import { keyIdOf, verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import { type LogClient, type PartitionBounds, readRange } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { AvroError, type Envelope, envelopeSignatureBytes, registryHeaderBytes } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type Envelope, envelopeSignatureBytes } from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 
 /** The topic `orders`, and the key that opens its partitions. */
 export interface OpeningsPlace {

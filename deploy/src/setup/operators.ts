@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOfToken } from '@pm/domain/operators/operators';
-import type { OperatorsFile } from '@pm/schemas';
+import type { OperatorsFile } from '@pm/schemas/operators';
 import { replaceFile } from '../local/replace-file.ts';
 import type { ExchangeKeys } from './keys.ts';
 

@@ -6,15 +6,10 @@ import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogAdmin, LogClient, LogProducer, PartitionBounds } from '@pm/kit/kafka';
 import { type RecordCodec, readValue } from '@pm/kit/registry';
-import {
-  type Command,
-  type CommandOf,
-  type Envelope,
-  hexBytes,
-  type KeyRole,
-  newestRules,
-  type WalletAddress,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command, CommandOf, Envelope } from '@pm/schemas/log/orders';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, publicKeyOf, readAuthority } from './keys.ts';
 import { findOpening } from './openings.ts';

@@ -1,7 +1,8 @@
 import { listSchemas } from '@pm/domain/authority/publish-service-key.io';
 import { Fault } from '@pm/kit/fault';
 import type { Registry, Schemas } from '@pm/kit/registry';
-import { type ListedSchema, type Topic, topics } from '@pm/schemas';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { messageOf } from '../local/stack-error.ts';
 import { placeOf, type ServiceKeySetup } from './service-keys.ts';
 

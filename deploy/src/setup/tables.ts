@@ -1,11 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import {
-  changeableSettings,
-  createTableSql,
-  leaderboardTables,
-  type Table,
-  tables,
-} from '@pm/schemas';
+import { changeableSettings, createTableSql, type Table } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Addresses } from '../installation/read-addresses.ts';
 import { atServer } from '../installation/server.ts';
 import { toolCall } from '../installation/tool-call.ts';

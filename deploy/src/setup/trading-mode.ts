@@ -1,6 +1,8 @@
 import { readRange } from '@pm/kit/kafka';
 import { readValue, topicName } from '@pm/kit/registry';
-import { type AuditRecord, type CommandOf, topics } from '@pm/schemas';
+import type { AuditRecord } from '@pm/schemas/log/audit';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import type { LogPlace } from '../installation/fee-wallet.ts';
 
 export type TradingMode = CommandOf<'SetTradingMode'>['mode'];

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { ImportEvent, ImportResult } from '@pm/schemas';
+import type { ImportEvent, ImportResult } from '@pm/schemas/http/operator';
 import { StackError } from '../local/stack-error.ts';
 import { type Operator, OperatorRefusal } from './operator.ts';
 

@@ -7,7 +7,7 @@ import type {
   ImportCatalog,
   ImportEvent,
   ImportResult,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator';
 import { StackError } from '../local/stack-error.ts';
 
 /** The operator's listener, for the tools of this folder. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { startContainerEngines } from '../containers/engines.ts';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { installationKeys, refuseFreshAgainst } from '../installation/identity.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseWalletAddress } from '@pm/schemas';
+import { parseWalletAddress } from '@pm/schemas/ids';
 import { StackError } from '../local/stack-error.ts';
 import type { Operator } from './operator.ts';
 

@@ -1,4 +1,5 @@
-import { ImportCatalog, importEventsMax, leaderboardCategories } from '@pm/schemas';
+import { ImportCatalog, importEventsMax } from '@pm/schemas/http/operator';
+import { leaderboardCategories } from '@pm/schemas/tables/leaderboard-tables';
 import { Value } from 'typebox/value';
 import { demoCatalog } from '../../src/demo/catalog.ts';
 import { pictureOf } from '../../src/demo/pictures.ts';

@@ -1,4 +1,4 @@
-import { ImportCatalog } from '@pm/schemas';
+import { ImportCatalog } from '@pm/schemas/http/operator';
 import { Value } from 'typebox/value';
 import { playShortMarket, playShortMarkets } from '../../src/demo/short-market-loop.ts';
 import {

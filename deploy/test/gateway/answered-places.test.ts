@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answeredHeader } from '@pm/kit/http';
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { AnsweredPlaces, answeredLimits, clientNames } from '../../src/gateway/answered-places.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 

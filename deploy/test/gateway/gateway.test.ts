@@ -6,7 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { type HttpApp, listenerBounds, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
-import { bodyMaxBytes, routes, urlsOf } from '@pm/schemas';
+import { bodyMaxBytes, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 

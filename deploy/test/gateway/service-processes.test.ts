@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpApp } from '@pm/kit/http';
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { connectTo } from '../../../kit/test/http/raw-talk.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { rankFor, ServiceProcesses } from '../../src/gateway/service-processes.ts';

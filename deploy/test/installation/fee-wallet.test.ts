@@ -1,5 +1,6 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { type CommandOf, hexBytes, type WalletAddress } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import { Command } from 'commander';
 import {
   type StackArguments,

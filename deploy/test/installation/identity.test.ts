@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommandOf } from '@pm/schemas';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import {
   installationKeys,
   refuseFreshAgainst,

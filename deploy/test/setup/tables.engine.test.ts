@@ -1,6 +1,8 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { changeableSettings, leaderboardTables, tables } from '@pm/schemas';
+import { changeableSettings } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrls } from '../../../acceptance/test/services-under-test.ts';
 import { addressesOf } from '../../src/installation/read-addresses.ts';
 import { setUpTables } from '../../src/setup/tables.ts';

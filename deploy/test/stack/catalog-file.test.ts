@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ImportEvent, ImportResult } from '@pm/schemas';
+import type { ImportEvent, ImportResult } from '@pm/schemas/http/operator';
 import { eventsOfFile, importCatalog, progressLine } from '../../src/stack/catalog-file.ts';
 import { OperatorRefusal } from '../../src/stack/operator.ts';
 

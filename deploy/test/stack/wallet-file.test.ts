@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BindWallets, BindWalletsResult } from '@pm/schemas';
+import type { BindWallets, BindWalletsResult } from '@pm/schemas/http/operator';
 import { OperatorRefusal } from '../../src/stack/operator.ts';
 import { bindWallets, linesOfFile, type WalletLine } from '../../src/stack/wallet-file.ts';
 

@@ -2,7 +2,9 @@ import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
 import type { HttpApp } from '@pm/kit/http';
 import { type DefinedScript, defineScript, type ScriptClient } from '@pm/kit/redis';
-import { type AgentId, cacheBudgets, parseAgentId, type RedisCacheKeys } from '@pm/schemas';
+import { type AgentId, parseAgentId } from '@pm/schemas/ids';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import type { RedisCacheKeys } from '@pm/schemas/redis/keys';
 import { leaseLua } from '../cache/lease-lua.ts';
 import type { agentCredentials } from './agent-key.ts';
 

@@ -1,11 +1,11 @@
 import {
-  type AgentEntry,
   type AgentId,
-  type AgentStatus,
   agentIdFromBytes,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { AgentEntry } from '@pm/schemas/log/agents';
+import type { AgentStatus } from '@pm/schemas/log/types';
 
 /** An agent that is not deleted. */
 export interface Agent {

@@ -1,4 +1,4 @@
-import type { AgentId, WalletAddress } from '@pm/schemas';
+import type { AgentId, WalletAddress } from '@pm/schemas/ids';
 import type { Agent, AgentDirectory } from './agent-directory.ts';
 import type { RawHeaders } from './auth-headers.ts';
 import { hashOfKey } from './key-hash.ts';

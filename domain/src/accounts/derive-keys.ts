@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { type ApiKeyId, type ApiKeyTrio, apiKeyFromBytes, type WalletAddress } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
+import { type ApiKeyId, apiKeyFromBytes, type WalletAddress } from '@pm/schemas/ids';
 
 /** An API key with what proves its possession. */
 export interface DerivedKey {

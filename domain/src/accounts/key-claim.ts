@@ -1,10 +1,10 @@
 import {
   type ApiKeyId,
-  headers as names,
   parseApiKeyId,
   parseWalletAddress,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
 /** The proof of a key in a request, well-formed but not yet checked. */

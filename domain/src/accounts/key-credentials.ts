@@ -1,4 +1,5 @@
-import { headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
+import { parseApiKeyId, type WalletAddress } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import { headerText, type RawHeaders } from './auth-headers.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { KeyVerifier } from './key-verifier.ts';

@@ -1,12 +1,11 @@
 import {
   type ApiKeyId,
   apiKeyFromBytes,
-  type Credential,
-  type KeyKind,
-  type SelfTrade,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { Credential } from '@pm/schemas/log/accounts';
+import type { KeyKind, SelfTrade } from '@pm/schemas/log/types';
 
 /** An API key as recorded on the topic `credentials`. */
 export interface ListedKey {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FollowedTopic, LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
-import type { RedisKeys } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 
 /** How often a process looks whether it has read more of the keys, milliseconds. */
 const lookEveryMs = 20;

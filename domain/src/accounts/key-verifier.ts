@@ -1,10 +1,5 @@
-import {
-  type ApiKeyId,
-  type KeyKind,
-  parseApiKeyId,
-  type SelfTrade,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type ApiKeyId, parseApiKeyId, type WalletAddress } from '@pm/schemas/ids';
+import type { KeyKind, SelfTrade } from '@pm/schemas/log/types';
 import { type Freshness, headerText, isFresh, type RawHeaders } from './auth-headers.ts';
 import { type DerivedKey, deriveListed, type KeySecrets } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';

@@ -1,6 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { type FollowedTopic, type LogClient, NewestRecords } from '@pm/kit/kafka';
-import { headers as names, parseApiKeyId } from '@pm/schemas';
+import { parseApiKeyId } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import type { AgentDirectory } from './agent-directory.ts';
 import { bearerKey } from './agent-key.ts';
 import { headerText, type RawHeaders } from './auth-headers.ts';

@@ -1,4 +1,5 @@
-import { type ReadKey, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { ReadKey } from '@pm/schemas/log/accounts';
 import { hashOfKey } from './key-hash.ts';
 
 /** A read-only key as recorded on the topic `read-keys`. */

@@ -1,10 +1,10 @@
 import {
   type ApiKeyId,
-  headers as names,
   parseApiKeyId,
   parseWalletAddress,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import { headerText, type RawHeaders } from './auth-headers.ts';
 import { claimsApiKey } from './key-claim.ts';
 import type { KeyVerifier } from './key-verifier.ts';

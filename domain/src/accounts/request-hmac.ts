@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { familyMounts } from '@pm/schemas';
+import { familyMounts } from '@pm/schemas/routes/route';
 import type { KeyProof } from './key-claim.ts';
 
 /** The facts of a request that its HMAC covers, or may cover. */

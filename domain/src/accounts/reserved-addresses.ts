@@ -1,10 +1,5 @@
-import {
-  familyDomains,
-  parseWalletAddress,
-  type SigningDomain,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { familyDomains, type SigningDomain } from '@pm/schemas/signing';
 import { walletFactories } from './derived-wallets.ts';
 
 /** The wallet that fees are paid to unless `PM_FEE_WALLET` names another. No person holds its key. */

@@ -1,11 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import {
-  type CommandOf,
-  familyDomains,
-  isFamilyDomain,
-  type SigningDomain,
-  walletFromBytes,
-} from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { familyDomains, isFamilyDomain, type SigningDomain } from '@pm/schemas/signing';
 
 /** The domains for which an installation accepts signatures: its own, and those of the API family if configured. */
 export interface AcceptedDomains {

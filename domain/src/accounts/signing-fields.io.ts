@@ -1,5 +1,5 @@
 import { boolean, type Field } from '@pm/kit/config';
-import type { SigningDomain } from '@pm/schemas';
+import type { SigningDomain } from '@pm/schemas/signing';
 import { parseSigningDomain } from './signing-domain.ts';
 
 /** A domain of the operator's choice; null for the one that belongs to the log. */

@@ -1,4 +1,5 @@
-import { headers as names, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
 /** The claim of a request for a key, well-formed but not yet checked (conventions.md 2.1). */

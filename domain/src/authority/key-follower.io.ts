@@ -3,7 +3,8 @@ import { Fault } from '@pm/kit/fault';
 import type { LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, type Schemas, topicName } from '@pm/kit/registry';
-import { type ServiceKeyEntry, topics } from '@pm/schemas';
+import type { ServiceKeyEntry } from '@pm/schemas/log/service-keys';
+import { topics } from '@pm/schemas/log/topics';
 import { ownListing } from './own-listing.io.ts';
 import type { ServiceKeys } from './service-keys.ts';
 

@@ -1,5 +1,7 @@
 import { fingerprintOf, openRecordCodec } from '@pm/kit/registry';
-import { AvroError, type ListedSchema, registryHeaderBytes, topics } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
+import { registryHeaderBytes, topics } from '@pm/schemas/log/topics';
 
 /**
  * The schema that a record of `service-keys` lists for its own id, when it is that of this version; null for every

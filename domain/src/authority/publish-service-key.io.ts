@@ -1,7 +1,8 @@
 import type { LogAdmin, LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Schemas, topicName } from '@pm/kit/registry';
-import { type ListedSchema, type PartitionEnd, type ServiceKeyEntry, topics } from '@pm/schemas';
+import type { ListedSchema, PartitionEnd, ServiceKeyEntry } from '@pm/schemas/log/service-keys';
+import { topics } from '@pm/schemas/log/topics';
 import type { SignOffKey } from '../signoff/keys.ts';
 import { SealedLog, sealedTopics } from './sealed-log.io.ts';
 

@@ -1,6 +1,7 @@
 import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import { type RecordReader, readValue, type Schemas, topicName } from '@pm/kit/registry';
-import { type Transfer, topics } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import { topics } from '@pm/schemas/log/topics';
 import type { SealClaim } from './seal-check.ts';
 import { placeOf, type ServiceKeys } from './service-keys.ts';
 

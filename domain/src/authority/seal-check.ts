@@ -1,4 +1,4 @@
-import type { SealRole } from '@pm/schemas';
+import type { SealRole } from '@pm/schemas/log/service-keys';
 import { readSeal, type Seal, type WithHeaders } from './seal.ts';
 import { placeOf, type ServiceKey, type ServiceKeys } from './service-keys.ts';
 

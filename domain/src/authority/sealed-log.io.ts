@@ -13,7 +13,8 @@ import type {
 } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Schemas, topicName } from '@pm/kit/registry';
-import { type SealRole, type Topic, topics } from '@pm/schemas';
+import type { SealRole } from '@pm/schemas/log/service-keys';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import type { OpenedPartitions } from '../signoff/first-envelope.io.ts';
 import type { SignOffKey, Verifier } from '../signoff/keys.ts';
 import { KeyFollower } from './key-follower.io.ts';

@@ -1,5 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import type { KeyRole, ListedSchema, PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
+import type {
+  ListedSchema,
+  PartitionEnd,
+  SealRole,
+  ServiceKeyEntry,
+} from '@pm/schemas/log/service-keys';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { keyIdOf, publicKeyObject, rawPublicKey } from '../signoff/keys.ts';
 
 /** A key whose seals count, or counted up to some places. */

@@ -1,10 +1,10 @@
 import {
-  type CatalogMarket,
   type ConditionId,
   conditionIdFromBytes,
   type TokenId,
   tokenIdFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
 
 /** The names of a listed market on the wire. */
 export interface MarketIds {

@@ -1,5 +1,5 @@
-import type { CommentEvent, CommentParent, CommentPosted } from '@pm/schemas';
-import { type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { CommentEvent, CommentParent, CommentPosted } from '@pm/schemas/log/comments';
 
 /** The current state of a comment. */
 export interface HeldComment {

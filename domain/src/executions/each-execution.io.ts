@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import { type RecordReader, readValue } from '@pm/kit/registry';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { ExecutionPlace } from './execution-order.ts';
 
 /** The part of a codec that reads executions. */

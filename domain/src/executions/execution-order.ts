@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
+import { type Execution, executionChainBytes } from '@pm/schemas/log/executions';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { checkChain, firstChain } from '../signoff/records.ts';
 import { InputSequence } from './input-sequence.ts';
 

@@ -5,7 +5,7 @@ import {
   type PartitionBounds,
   readRange,
 } from '@pm/kit/kafka';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { type ExecutionCodec, readExecution } from './each-execution.io.ts';
 import {
   ExecutionOrder,

@@ -1,4 +1,4 @@
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 
 /**
  * Records of `executions` follow the input densely; a retry or an old owner can only repeat one (architecture.md).

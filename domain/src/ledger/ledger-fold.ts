@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { withdrawalLateMs } from '@pm/schemas/log/accounts';
 import type { AppliedTransfer, ExecutionsPiece, LedgerTransfer, TransfersPiece } from './ledger.ts';
 import type { LedgerImage, LedgerPlace, WalletMoney } from './ledger-image.ts';
 import { MarketEntries } from './market-entries.ts';

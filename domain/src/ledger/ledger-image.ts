@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { AppliedTransfer, LedgerTopic } from './ledger.ts';
 
 /** How far an image has a partition of the log. */

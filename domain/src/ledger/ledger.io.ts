@@ -1,4 +1,4 @@
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { FoldedPlace } from '../executions/execution-order.ts';
 import type {
   AppliedTransfer,

@@ -1,4 +1,4 @@
-import type { OrderId, WalletAddress } from '@pm/schemas';
+import type { OrderId, WalletAddress } from '@pm/schemas/ids';
 
 /** The topics the ledger is folded from. */
 export type LedgerTopic = 'executions' | 'transfers';

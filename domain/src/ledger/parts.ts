@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import type { OrderId, WalletAddress } from '@pm/schemas';
+import type { OrderId, WalletAddress } from '@pm/schemas/ids';
 import { ledgerCallItemsMax, type Move } from './ledger.ts';
 
 /** The arguments of one call of the script. */

@@ -7,7 +7,9 @@ import {
   type RedisClient,
   type ScriptArgument,
 } from '@pm/kit/redis';
-import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { withdrawalLateMs } from '@pm/schemas/log/accounts';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import type { FoldedPlace } from '../executions/execution-order.ts';
 import type { Ledger } from './ledger.io.ts';
 import {

@@ -6,7 +6,7 @@ import {
   type RedisClient,
   type ScriptArgument,
 } from '@pm/kit/redis';
-import type { RedisKeys } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import type { LedgerTopic } from './ledger.ts';
 import type { LedgerImage } from './ledger-image.ts';
 import {

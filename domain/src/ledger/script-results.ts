@@ -1,6 +1,6 @@
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type {
   AppliedTransfer,
   ApplyResult,

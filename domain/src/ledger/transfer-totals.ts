@@ -1,4 +1,5 @@
-import { type Transfer, type WalletAddress, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas/log/accounts';
 
 /** Totals of the transfers of a wallet after one of them. */
 export interface WalletTransfers {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { OperatorEntry, OperatorRole, OperatorsFile } from '@pm/schemas';
+import type { OperatorEntry, OperatorRole, OperatorsFile } from '@pm/schemas/operators';
 
 /** SHA-256 of a token as text, hex: all that is stored of it. */
 export function hashOfToken(token: string): string {

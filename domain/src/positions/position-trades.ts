@@ -1,12 +1,6 @@
-import {
-  complementPrice,
-  type EventOf,
-  type Fill,
-  lotMicro,
-  notionalMicro,
-  priceOne,
-  type Side,
-} from '@pm/schemas';
+import type { EventOf, Fill } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, lotMicro, notionalMicro, priceOne } from '@pm/schemas/money';
 import { buy, type PositionSums, sell } from './position.ts';
 
 type PositionMoved = EventOf<'PositionMoved'>;

@@ -1,4 +1,5 @@
-import { lotMicro, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { lotMicro } from '@pm/schemas/money';
 import { BrokenLog } from '../executions/broken-log.ts';
 
 /** Sums of a position; micro-shares and micro-USDC, average-cost method, fees excluded. */

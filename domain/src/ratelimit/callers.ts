@@ -1,4 +1,5 @@
-import { type CountedKind, rateRules } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
+import type { CountedKind } from '@pm/schemas/redis/cache';
 import { ExpiringMap } from './expiring-map.ts';
 
 /**

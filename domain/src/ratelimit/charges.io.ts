@@ -1,4 +1,4 @@
-import type { RateRule } from '@pm/schemas';
+import type { RateRule } from '@pm/schemas/rate-limits';
 import type { Caller } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 import type { RuleResult } from './verdict.ts';

@@ -1,5 +1,5 @@
 import { assert } from '@pm/kit/assert';
-import { type RateRule, rateCost } from '@pm/schemas';
+import { type RateRule, rateCost } from '@pm/schemas/rate-limits';
 import { type Bucket, bucketAt, type CallerCounts, type LimitTable } from './callers.ts';
 import { type RuleResult, secondsUntil } from './verdict.ts';
 

@@ -9,7 +9,8 @@ import {
   tableMethod,
 } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
-import { failedAddressRules, failedProofRules, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { failedAddressRules, failedProofRules } from '@pm/schemas/rate-limits';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type Caller, claimOf } from './callers.ts';
 import { type Charge, takeAll, takeEach } from './charges.io.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '@pm/kit/clock';
 import type { Log } from '@pm/kit/log';
-import { type RateRule, rateRules } from '@pm/schemas';
+import { type RateRule, rateRules } from '@pm/schemas/rate-limits';
 import {
   bucketAt,
   type Caller,

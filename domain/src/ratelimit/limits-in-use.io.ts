@@ -1,6 +1,6 @@
 import type { Log } from '@pm/kit/log';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import type { RedisCacheKeys } from '@pm/schemas';
+import type { RedisCacheKeys } from '@pm/schemas/redis/keys';
 
 /** Interval in which a process names its limits in Redis, and how long they are remembered there, milliseconds. */
 const nameEveryMs = 60_000;

@@ -7,7 +7,9 @@ import {
 } from '@pm/kit/config';
 import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { cacheBudgets, type RedisCacheKeys, rateRules } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import type { RedisCacheKeys } from '@pm/schemas/redis/keys';
 import { limitTable } from './callers.ts';
 import { RateLimiter } from './limiter.io.ts';
 import { LimitsInUse } from './limits-in-use.io.ts';

@@ -1,6 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import { cacheBudgets, type RedisCacheKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
+import { rateRules, rateWindowMaxSeconds } from '@pm/schemas/rate-limits';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import type { RedisCacheKeys } from '@pm/schemas/redis/keys';
 import { takeLua, usedLua } from './buckets-lua.ts';
 import type { Caller } from './callers.ts';
 import { countName, type Granted, type Want } from './leases.ts';

@@ -1,12 +1,7 @@
 import type { MetricDeclarations, Metrics } from '@pm/kit/metrics';
-import {
-  type HttpRoute,
-  type RateRule,
-  rateGroupOf,
-  rateRulesOf,
-  routes,
-  urlsOf,
-} from '@pm/schemas';
+import { type RateRule, rateGroupOf, rateRulesOf } from '@pm/schemas/rate-limits';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 
 /** Requests by the scope of the rate limits. */
 export const limitMetrics = {

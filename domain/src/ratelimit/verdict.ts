@@ -1,4 +1,4 @@
-import type { RateRule } from '@pm/schemas';
+import type { RateRule } from '@pm/schemas/rate-limits';
 
 /**
  * Whether a request may go on (a `Verdict` of `@pm/kit/http`), and the rule to report: the tightest, or the one that

@@ -1,4 +1,6 @@
-import { coveredRoutes, type RateLimitsResponse, rateScopes, streamLimits } from '@pm/schemas';
+import type { RateLimitsResponse } from '@pm/schemas/http/rate-limits';
+import { coveredRoutes, rateScopes } from '@pm/schemas/rate-limits';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { type Caller, claimOf } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 

@@ -3,9 +3,8 @@ import {
   apiKeyFromBytes,
   type HeartbeatId,
   heartbeatIdFromBytes,
-  type SessionPhase,
-  type SessionRecord,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { SessionPhase, SessionRecord } from '@pm/schemas/log/sessions';
 
 /** A session without a heartbeat for so long may be canceled, milliseconds (conventions.md 3.16). */
 export const sessionPromiseMs = 10_000;

@@ -1,6 +1,6 @@
 import { type LogClient, readRange } from '@pm/kit/kafka';
 import { type RecordReader, readValue } from '@pm/kit/registry';
-import type { Envelope } from '@pm/schemas';
+import type { Envelope } from '@pm/schemas/log/orders';
 
 /** Openings of partitions that are kept beside the log, under the root key. */
 export interface KeptOpenings {

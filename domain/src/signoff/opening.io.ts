@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import type { RecordReader } from '@pm/kit/registry';
-import type { CommandOf, Envelope } from '@pm/schemas';
+import type { CommandOf, Envelope } from '@pm/schemas/log/orders';
 import { type KeptOpenings, readFirstEnvelope } from './first-envelope.io.ts';
 
 /**

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  type Envelope,
-  type Execution,
-  envelopeSignatureBytes,
-  executionChainBytes,
-  putLong,
-  registryHeaderBytes,
-} from '@pm/schemas';
+import { putLong } from '@pm/schemas/avro/bytes';
+import { type Execution, executionChainBytes } from '@pm/schemas/log/executions';
+import { type Envelope, envelopeSignatureBytes } from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import type { SignOffKey, Verifier } from './keys.ts';
 
 /** The writing half of a record codec of `@pm/kit/registry`. */
@@ -32,7 +28,7 @@ export const firstChain: Buffer = Buffer.alloc(executionChainBytes);
 
 /**
  * The record value of an envelope: header 5 | signature 64 | key id and commands. The signature covers the fingerprint
- * of the schema and every byte after it (layout: schemas/src/topics/orders.ts).
+ * of the schema and every byte after it (layout: schemas/src/log/orders.ts).
  */
 export function sealEnvelope(
   codec: SealingEncoder<Envelope>,
@@ -92,7 +88,7 @@ function signedBytes(value: Buffer, fingerprint: Buffer): Buffer {
 
 /**
  * The record value of an execution and its chain: SHA-256 of the previous chain and of every byte after the chain field
- * (schemas/src/topics/executions.ts). The first record of a partition follows `firstChain`.
+ * (schemas/src/log/executions.ts). The first record of a partition follows `firstChain`.
  */
 export function sealExecution(
   codec: Encoder<Execution>,

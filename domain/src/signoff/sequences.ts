@@ -1,4 +1,4 @@
-import { runOfSequence, sequenceRunMs, sequencesPerRun } from '@pm/schemas';
+import { runOfSequence, sequenceRunMs, sequencesPerRun } from '@pm/schemas/log/orders';
 
 /**
  * The sequences of the envelopes that a process sends under one key: runs of rising numbers. A run begins with the

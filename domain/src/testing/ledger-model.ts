@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { withdrawalLateMs } from '@pm/schemas/log/accounts';
 import type { FoldedPlace } from '../executions/execution-order.ts';
 import {
   type AppliedTransfer,

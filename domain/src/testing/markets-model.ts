@@ -1,4 +1,4 @@
-import { complementPrice, notionalMicro } from '@pm/schemas';
+import { complementPrice, notionalMicro } from '@pm/schemas/money';
 import { insolventPerCallMax, type MarketBreach, type MarketChange } from '../ledger/ledger.ts';
 
 interface MarketSums {

@@ -1,4 +1,5 @@
-import { type Transfer, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
 import type { StoredTransfer, TransferStore } from '../ledger/transfer-totals.ts';
 
 /** All transfers in a list. */

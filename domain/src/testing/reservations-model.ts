@@ -1,4 +1,4 @@
-import type { OrderId, WalletAddress } from '@pm/schemas';
+import type { OrderId, WalletAddress } from '@pm/schemas/ids';
 import {
   orphansPerCallMax,
   type ReservationKind,

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Command, type Execution, type OrderId, orderIdFromBytes } from '@pm/schemas';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 
 /**
  * An order that has a trace. Which orders have one, and the ids of the spans that other processes continue, follow from

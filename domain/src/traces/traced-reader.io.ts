@@ -1,5 +1,5 @@
 import type { Traces } from '@pm/kit/traces';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import {
   matchSpanOf,
   type OrderSampler,

@@ -1,12 +1,7 @@
 import { Fault } from '@pm/kit/fault';
-import {
-  type AgentEntry,
-  type AgentId,
-  agentIdFromBytes,
-  agentKeyOf,
-  redisKeys,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type AgentId, agentIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import { type AgentEntry, agentKeyOf } from '@pm/schemas/log/agents';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import fc from 'fast-check';
 import { AgentActivity, agentUseBytes } from '../../src/accounts/agent-activity.io.ts';
 import { AgentDirectory } from '../../src/accounts/agent-directory.ts';

@@ -1,4 +1,4 @@
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { deriveKey, trioOf } from '../../src/accounts/derive-keys.ts';
 import { sameText } from '../../src/accounts/same-text.ts';
 

@@ -1,10 +1,5 @@
-import {
-  familyDomains,
-  hexBytes,
-  parseWalletAddress,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { hexBytes, parseWalletAddress, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { familyDomains } from '@pm/schemas/signing';
 import { readPublishedVectors } from '../../../kit/test/published-vectors.ts';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { derivedWalletsOf, walletFactories } from '../../src/accounts/derived-wallets.ts';

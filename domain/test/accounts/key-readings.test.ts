@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { silentLog } from '@pm/kit/log';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { KeyReadings, type KeyReadingsOptions } from '../../src/accounts/key-readings.io.ts';
 
 /** A hash in memory, and topics that end where the test says. */

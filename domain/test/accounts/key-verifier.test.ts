@@ -1,11 +1,6 @@
 import { createHmac } from 'node:crypto';
-import {
-  apiKeyBytes,
-  type Credential,
-  hexBytes,
-  parseWalletAddress,
-  type WalletAddress,
-} from '@pm/schemas';
+import { apiKeyBytes, hexBytes, parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { Credential } from '@pm/schemas/log/accounts';
 import { deriveKey, deriveReadKey, trioOf } from '../../src/accounts/derive-keys.ts';
 import { claimsKey, readKeyClaim } from '../../src/accounts/key-claim.ts';
 import { KeyDirectory } from '../../src/accounts/key-directory.ts';

@@ -6,7 +6,8 @@ import { awaitNewKeys } from '@pm/domain/accounts/new-keys.io';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { apiKeyBytes, hexBytes, headers as names, type WalletAddress } from '@pm/schemas';
+import { apiKeyBytes, hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 
 const wallet = `0x${'11'.repeat(20)}` as WalletAddress;
 const { apiKey } = deriveKey(Buffer.alloc(32, 7), { wallet, nonce: '0' });

@@ -1,4 +1,6 @@
-import { type CommandOf, familyDomains, hexBytes, type SigningDomain } from '@pm/schemas';
+import { hexBytes } from '@pm/schemas/ids';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { familyDomains, type SigningDomain } from '@pm/schemas/signing';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { defaultFeeWallet } from '../../src/accounts/reserved-addresses.ts';
 import {

@@ -1,4 +1,4 @@
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { readPublishedVectors } from '../../../kit/test/published-vectors.ts';
 import { coverageOf } from '../../src/accounts/request-hmac.ts';
 import { readWalletClaim } from '../../src/accounts/wallet-claim.ts';

@@ -1,6 +1,7 @@
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec, Schemas } from '@pm/kit/registry';
-import { type KeyRole, type Topic, topics } from '@pm/schemas';
+import { type Topic, topics } from '@pm/schemas/log/topics';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { ownListings, ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import {
   adoptUnsealed,

@@ -1,4 +1,4 @@
-import type { CommentEvent } from '@pm/schemas';
+import type { CommentEvent } from '@pm/schemas/log/comments';
 import { commentIdAt } from '../../src/comments/threads.ts';
 
 interface Plain {

@@ -1,4 +1,5 @@
-import type { CommentEvent, WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { CommentEvent } from '@pm/schemas/log/comments';
 import fc from 'fast-check';
 import { CommentThreads, commentIdAt, type HeldComment } from '../../src/comments/threads.ts';
 import { NaiveThreads } from './naive-threads.ts';

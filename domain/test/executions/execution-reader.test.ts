@@ -1,6 +1,7 @@
 import { present } from '@pm/kit/assert';
 import type { IncomingRecord } from '@pm/kit/kafka';
-import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
+import { type Execution, executionChainBytes } from '@pm/schemas/log/executions';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { eachExecution } from '../../src/executions/each-execution.io.ts';
 import { ExecutionReader } from '../../src/executions/execution-reader.io.ts';
 import { InputSequence } from '../../src/executions/input-sequence.ts';

@@ -1,7 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, LogReader, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec, type RecordCodec } from '@pm/kit/registry';
-import { type Execution, topics } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
 import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
 import type { ExecutionLog } from '../../src/executions/execution-reader.io.ts';
 import { firstChain, sealExecution } from '../../src/signoff/records.ts';

@@ -4,7 +4,7 @@ import {
   orderIdFromBytes,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import type {
   ExecutionsPiece,

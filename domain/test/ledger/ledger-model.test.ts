@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { withdrawalLateMs } from '@pm/schemas';
+import { withdrawalLateMs } from '@pm/schemas/log/accounts';
 import { orphanMarginMs, orphansPerCallMax, sendersMax } from '../../src/ledger/ledger.ts';
 import { LedgerModel } from '../../src/testing/ledger-model.ts';
 import { orderOf, walletOf } from './history.ts';

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { defineScript, openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import type { Ledger } from '../../src/ledger/ledger.io.ts';
 import {

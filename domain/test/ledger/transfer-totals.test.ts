@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
-import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
+import { conditionIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
 import { TransferTotals } from '../../src/ledger/transfer-totals.ts';
 import { LedgerModel } from '../../src/testing/ledger-model.ts';
 import { MemoryTransfers } from '../../src/testing/memory-transfers.ts';

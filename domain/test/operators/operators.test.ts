@@ -1,4 +1,4 @@
-import type { OperatorEntry } from '@pm/schemas';
+import type { OperatorEntry } from '@pm/schemas/operators';
 import { hashOfToken, mayUse, operatorOf, problemIn } from '../../src/operators/operators.ts';
 
 const token = 'a'.repeat(64);

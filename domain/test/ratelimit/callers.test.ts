@@ -1,4 +1,4 @@
-import { rateRules } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
 import { limitTable } from '../../src/ratelimit/callers.ts';
 
 test('agents get the factor, all callers the scale, no limit is below one', () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { limitTable } from '../../src/ratelimit/callers.ts';
 import { type Credentials, limitRequests } from '../../src/ratelimit/limit-requests.io.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';

@@ -1,5 +1,7 @@
 import { silentLog } from '@pm/kit/log';
-import { type HttpRoute, type RateRule, rateCost, rateRulesOf, routes } from '@pm/schemas';
+import { type RateRule, rateCost, rateRulesOf } from '@pm/schemas/rate-limits';
+import type { HttpRoute } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
 import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import {
   type Credentials,
   limitRequests,

@@ -1,4 +1,4 @@
-import { type RateRule, rateRules } from '@pm/schemas';
+import { type RateRule, rateRules } from '@pm/schemas/rate-limits';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { Caller } from '../../src/ratelimit/callers.ts';
 import { leasedShare } from '../../src/ratelimit/leases.ts';

@@ -1,6 +1,8 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { cacheBudgets, rateRules, redisKeys } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { callerBytes, fieldBytes } from '../../src/ratelimit/buckets-lua.ts';
 import type { Caller } from '../../src/ratelimit/callers.ts';

@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { rateRules } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
 import type { Caller } from '../../src/ratelimit/callers.ts';
 import { countName, type Granted, type Want } from '../../src/ratelimit/leases.ts';
 import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';

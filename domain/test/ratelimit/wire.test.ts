@@ -1,4 +1,5 @@
-import { rateRules, streamLimits } from '@pm/schemas';
+import { rateRules } from '@pm/schemas/rate-limits';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { rateLimitReads } from '../../src/ratelimit/wire.io.ts';
 import { openLimiter, rulesFor, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { openRecordCodec } from '@pm/kit/registry';
-import { ByteWriter, type Command, compileCodec, executionEvent, topics } from '@pm/schemas';
+import { ByteWriter } from '@pm/schemas/avro/bytes';
+import { compileCodec } from '@pm/schemas/avro/codec';
+import { executionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import nacl from 'tweetnacl';
 import { openSignOffKey, verifierFor } from '../../src/signoff/keys.ts';
 import {

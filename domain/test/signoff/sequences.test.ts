@@ -1,4 +1,4 @@
-import { sequenceRunMs, sequencesPerRun } from '@pm/schemas';
+import { sequenceRunMs, sequencesPerRun } from '@pm/schemas/log/orders';
 import { Sequences } from '../../src/signoff/sequences.ts';
 
 const first = (nowMs: number) => Math.floor(nowMs / sequenceRunMs) * sequencesPerRun;

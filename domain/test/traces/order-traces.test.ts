@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FinishedSpan } from '@pm/kit/traces';
-import type { Command, Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 import {
   matchSpanOf,
   orderSampler,

@@ -1,17 +1,15 @@
 import { refusalBody } from '@pm/kit/http';
 import {
   checksumAddress,
-  hasRetryAfter,
   hexBytes,
   type OrderId,
   orderIdFromBytes,
   parseWalletAddress,
-  type RefusalCode,
-  refusals,
-  retryAfterSeconds,
-  retryLimits,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { retryLimits } from '@pm/schemas/redis/keys';
+import { hasRetryAfter, retryAfterSeconds } from '@pm/schemas/refusal-codes';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import type { FastifyRequest } from 'fastify';
 import type { HttpResponse, IdempotentRequest } from '../http/idempotency.io.ts';
 import { readIdempotencyKey } from '../http/request-headers.ts';

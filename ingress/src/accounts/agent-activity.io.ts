@@ -1,7 +1,7 @@
 import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import { flushIntervalMs } from '@pm/domain/accounts/agent-activity.io';
 import { reactionTo } from '@pm/kit/fault';
-import type { AgentId } from '@pm/schemas';
+import type { AgentId } from '@pm/schemas/ids';
 import type { Agents } from './agents.io.ts';
 
 export interface ActivityRunnerOptions {

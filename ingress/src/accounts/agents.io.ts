@@ -4,16 +4,15 @@ import { newAgentKey } from '@pm/domain/accounts/agent-key.io';
 import { hashOfKey } from '@pm/domain/accounts/key-hash';
 import type { Clock } from '@pm/kit/clock';
 import {
-  type AgentEntry,
   type AgentId,
-  type AgentStatus,
   agentIdBytes,
   agentIdFromBytes,
-  agentKeyOf,
-  freeEntries,
   hexBytes,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { type AgentEntry, agentKeyOf } from '@pm/schemas/log/agents';
+import type { AgentStatus } from '@pm/schemas/log/types';
+import { freeEntries } from '@pm/schemas/redis/held-entries';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { agentsEverMax, agentsMax } from './api-keys.io.ts';

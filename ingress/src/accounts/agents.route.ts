@@ -1,7 +1,8 @@
 import type { Agent } from '@pm/domain/accounts/agent-directory';
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { type HttpHandler, refusalBody, refuse } from '@pm/kit/http';
-import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
+import { AgentCreation } from '@pm/schemas/http/keys';
+import { type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas/ids';
 import { authenticate, authenticateReader } from '../http/authentication.io.ts';
 import { checkerOf } from '../http/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';

@@ -7,21 +7,19 @@ import {
 } from '@pm/domain/accounts/derive-keys';
 import type { KeyDirectory, ListedKey } from '@pm/domain/accounts/key-directory';
 import type { Clock } from '@pm/kit/clock';
+import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 import {
   type ApiKeyId,
-  type ApiKeyTrio,
   apiKeyBytes,
   apiKeyFromBytes,
-  type Credential,
-  freeEntries,
   hexBytes,
-  type KeyKind,
   parseApiKeyId,
-  replacedKeysFactor,
-  type SelfTrade,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { Credential } from '@pm/schemas/log/accounts';
+import type { KeyKind, SelfTrade } from '@pm/schemas/log/types';
+import { freeEntries, replacedKeysFactor } from '@pm/schemas/redis/held-entries';
 import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';

@@ -1,5 +1,6 @@
 import { type HttpHandler, refuse } from '@pm/kit/http';
-import { headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
+import { parseApiKeyId, type WalletAddress } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   authenticate,

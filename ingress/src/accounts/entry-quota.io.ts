@@ -1,6 +1,9 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { refuse } from '@pm/kit/http';
-import { entryMoneyMicro, microText, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { entryMoneyMicro } from '@pm/schemas/redis/held-entries';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import type { WalletOwners } from './wallet-owners.ts';
 

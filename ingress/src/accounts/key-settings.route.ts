@@ -1,5 +1,6 @@
 import { type HttpHandler, refuse } from '@pm/kit/http';
-import { type KeySettings, type SelfTrade, selfTradeNames } from '@pm/schemas';
+import { type KeySettings, selfTradeNames } from '@pm/schemas/http/keys';
+import type { SelfTrade } from '@pm/schemas/log/types';
 import {
   authenticate,
   authenticateReader,

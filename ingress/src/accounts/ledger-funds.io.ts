@@ -1,7 +1,7 @@
 import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { FundedWallets } from '../orders/funded-wallets.ts';
 import type { EntryQuota } from './entry-quota.io.ts';
 

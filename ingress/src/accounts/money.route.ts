@@ -1,17 +1,18 @@
 import { type HttpHandler, refuse } from '@pm/kit/http';
+import { microText, parseMicro } from '@pm/schemas/decimal';
 import {
   type AccountActionResult,
+  PositionActionForm,
+  WithdrawalBody,
+} from '@pm/schemas/http/account';
+import {
   type ConditionId,
   hexBytes,
-  microText,
   type OrderId,
-  PositionActionForm,
   parseConditionId,
-  parseMicro,
-  type RefusalCode,
   type WalletAddress,
-  WithdrawalBody,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyRequest } from 'fastify';
 import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { authenticate } from '../http/authentication.io.ts';

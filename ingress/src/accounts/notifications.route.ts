@@ -1,5 +1,5 @@
 import { type HttpHandler, parseListParam, refuse } from '@pm/kit/http';
-import { notificationsMax } from '@pm/schemas';
+import { notificationsMax } from '@pm/schemas/http/notifications';
 import { authenticate } from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseWithoutMoney } from './entry-quota.io.ts';

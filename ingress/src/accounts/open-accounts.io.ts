@@ -12,7 +12,7 @@ import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { FollowedTopic, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { ApiKeyId } from '@pm/schemas';
+import type { ApiKeyId } from '@pm/schemas/ids';
 import { openTable } from '../log/compacted-table.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { Agents } from './agents.io.ts';

@@ -1,13 +1,8 @@
-import {
-  type Command,
-  type CommandOf,
-  hexBytes,
-  lotMicro,
-  orderSizeMaxMicro,
-  parseMicro,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseMicro } from '@pm/schemas/decimal';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { Command, CommandOf } from '@pm/schemas/log/orders';
+import { lotMicro, orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 

@@ -1,4 +1,7 @@
-import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import type { AccountActionResult } from '@pm/schemas/http/account';
+import type { OrderId } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { HttpResponse } from '../http/idempotency.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';

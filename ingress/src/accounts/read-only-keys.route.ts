@@ -1,5 +1,5 @@
 import { type HttpHandler, type RawParam, refuse } from '@pm/kit/http';
-import { parseApiKeyId } from '@pm/schemas';
+import { parseApiKeyId } from '@pm/schemas/ids';
 import type { FastifyRequest } from 'fastify';
 import { authenticate, refuseUnproven, signedFacts } from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';

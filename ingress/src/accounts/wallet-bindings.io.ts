@@ -2,13 +2,9 @@ import type { Clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import {
-  type BindingResult,
-  hexBytes,
-  type WalletAddress,
-  type WalletOwner,
-  walletFromBytes,
-} from '@pm/schemas';
+import type { BindingResult } from '@pm/schemas/http/operator';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { WalletOwner } from '@pm/schemas/log/accounts';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import {

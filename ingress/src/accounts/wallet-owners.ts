@@ -1,12 +1,8 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { isReservedAddress, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
-import {
-  type BindingResult,
-  hexBytes,
-  type WalletAddress,
-  type WalletOwner,
-  walletFromBytes,
-} from '@pm/schemas';
+import type { BindingResult } from '@pm/schemas/http/operator';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { WalletOwner } from '@pm/schemas/log/accounts';
 import type { Keccak } from '../orders/eip712.ts';
 
 /** A wallet, and the address whose API keys shall use it. */

@@ -1,4 +1,6 @@
-import type { WalletAddress, WalletStatus, WalletStatusKind } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { WalletStatus } from '@pm/schemas/log/accounts';
+import type { WalletStatusKind } from '@pm/schemas/log/types';
 import { type WalletRow, type WalletRows, WalletTable } from './wallet-table.io.ts';
 import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@pm/kit/clock';
-import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 
 /** A record of a compacted topic with one row per wallet. */

@@ -1,4 +1,5 @@
-import { everyWallet, type WalletAddress, type WithdrawalFreeze } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { everyWallet, type WithdrawalFreeze } from '@pm/schemas/log/accounts';
 import { type WalletRow, WalletTable } from './wallet-table.io.ts';
 
 /** `freeMicro` is the free money when the wallet was frozen, micro-USDC. */

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
-import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import { hexBytes, type OrderId, type WalletAddress } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { unlessUnavailable } from '../http/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';

@@ -1,13 +1,7 @@
-import {
-  type CancelResult,
-  type CommandOf,
-  hexBytes,
-  idsPerCancelMax,
-  type OrderId,
-  orderIdFromBytes,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { CancelResult } from '@pm/schemas/http/trading';
+import { hexBytes, type OrderId, orderIdFromBytes, type WalletAddress } from '@pm/schemas/ids';
+import { type CommandOf, idsPerCancelMax } from '@pm/schemas/log/orders';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { AnswerPlaces } from '../http/answer-places.ts';
 import type { StageTimes } from '../http/stage-times.io.ts';

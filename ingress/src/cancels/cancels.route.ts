@@ -2,19 +2,21 @@ import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
 import { type HttpHandler, parseListParam, refuse } from '@pm/kit/http';
 import {
-  type AskedAsset,
   CancelMarketBody,
   CancelOrderBody,
   type CancelResult,
-  type ConditionId,
   cancelsPerRequestMax,
+} from '@pm/schemas/http/trading';
+import {
+  type AskedAsset,
+  type ConditionId,
   type OrderId,
   parseAsset,
   parseConditionId,
   parseOrderId,
-  type RefusalCode,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
 import type { NewMarkets } from '../catalog/new-markets.io.ts';

@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
 import { FairQueue } from '../orders/fair-queue.ts';
 

@@ -1,10 +1,6 @@
-import {
-  type CancelResult,
-  type OrderId,
-  orderIdFromBytes,
-  type RefusalCode,
-  refusals,
-} from '@pm/schemas';
+import type { CancelResult } from '@pm/schemas/http/trading';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import type { PlacedEvent } from '../orders/order-result.ts';
 
 /** Why orders without an event are not canceled, by order. */

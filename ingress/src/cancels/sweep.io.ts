@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '@pm/kit/clock';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import { StageTimes } from '../http/stage-times.io.ts';
 import { type CancelAllServices, cancelAll } from './cancel-orders.io.ts';

@@ -1,15 +1,17 @@
 import {
+  type ConditionId,
+  conditionIdFromBytes,
+  type TokenId,
+  tokenIdFromBytes,
+} from '@pm/schemas/ids';
+import {
   type CatalogEntry,
   type CatalogEvent,
   type CatalogMarket,
   type CatalogSeries,
   type CatalogTag,
-  type ConditionId,
   catalogKey,
-  conditionIdFromBytes,
-  type TokenId,
-  tokenIdFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/log/catalog';
 
 /**
  * Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. A market that is not

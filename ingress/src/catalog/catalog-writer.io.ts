@@ -1,14 +1,9 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer, OutgoingRecord } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import {
-  type CatalogEntry,
-  type CatalogMarket,
-  catalogKey,
-  conditionIdFromBytes,
-  type Route,
-  type Transfer,
-} from '@pm/schemas';
+import { conditionIdFromBytes } from '@pm/schemas/ids';
+import type { Route, Transfer } from '@pm/schemas/log/accounts';
+import { type CatalogEntry, type CatalogMarket, catalogKey } from '@pm/schemas/log/catalog';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 
 export interface CatalogWriterOptions {

@@ -1,4 +1,9 @@
-import type { CatalogEntry, CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogSeries,
+  CatalogTag,
+} from '@pm/schemas/log/catalog';
 import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import { slugOf } from './facts.ts';

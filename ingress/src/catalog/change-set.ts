@@ -1,11 +1,5 @@
-import type {
-  CatalogEntry,
-  CatalogEvent,
-  CatalogMarket,
-  ImportCatalog,
-  ImportEvent,
-  ImportMarket,
-} from '@pm/schemas';
+import type { ImportCatalog, ImportEvent, ImportMarket } from '@pm/schemas/http/operator';
+import type { CatalogEntry, CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
 import { type ChangeContext, ImportDraft } from './change-draft.ts';
 import {
   type ChangedMarket,

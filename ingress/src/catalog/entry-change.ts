@@ -1,15 +1,17 @@
 import type {
-  CatalogEntry,
-  CatalogEvent,
-  CatalogMarket,
-  CatalogSeries,
-  CatalogTag,
   EventChange,
   MarketChange,
   NewEvent,
   SeriesChange,
   TagChange,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator-catalog';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogMarket,
+  CatalogSeries,
+  CatalogTag,
+} from '@pm/schemas/log/catalog';
 import { type ChangeContext, newSeries, newTag } from './change-draft.ts';
 import { changeEvent } from './change-set.ts';
 import {

@@ -1,4 +1,5 @@
-import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
+import type { CatalogEntry, CatalogMarket } from '@pm/schemas/log/catalog';
+import { parseTime } from '@pm/schemas/time';
 import { feeVersionOf } from './market-rules.ts';
 
 /** A market of an import, and its change for the books. */

@@ -1,7 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import type { CatalogMarket } from '@pm/schemas';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import { noNotice } from './facts.ts';
 import { type CatalogServices, changeMarket } from './matcher-market.io.ts';

@@ -1,11 +1,7 @@
-import {
-  type CatalogMarket,
-  conditionIdFromBytes,
-  type ImportCatalog,
-  type ImportResult,
-  refusalText,
-  tokenIdFromBytes,
-} from '@pm/schemas';
+import type { ImportCatalog, ImportResult } from '@pm/schemas/http/operator';
+import { conditionIdFromBytes, tokenIdFromBytes } from '@pm/schemas/ids';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import { refusalText } from '@pm/schemas/refusals';
 import { notYet, type OperatorProblem, refused } from '../operator/requests.io.ts';
 import { type ChangeSet, changeSetOf } from './change-set.ts';
 import { asItStands, type ChangedMarket, type ImportRefusal } from './facts.ts';

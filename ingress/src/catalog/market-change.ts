@@ -1,18 +1,14 @@
 import { assert } from '@pm/kit/assert';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
+import type { ImportMarket } from '@pm/schemas/http/operator';
 import {
-  type CatalogEvent,
-  type CatalogMarket,
   conditionIdFromBytes,
-  type ImportMarket,
-  lotMicro,
-  microPerUnit,
-  orderSizeMaxMicro,
-  parseMicro,
-  parsePrice,
   parseTokenId,
   tokenIdBytes,
   tokenIdFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
+import { lotMicro, microPerUnit, orderSizeMaxMicro } from '@pm/schemas/money';
 import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import {

@@ -1,4 +1,6 @@
-import { type CatalogMarket, complementPrice, type ExecutionEvent } from '@pm/schemas';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { complementPrice } from '@pm/schemas/money';
 
 const firstVersion = 1;
 

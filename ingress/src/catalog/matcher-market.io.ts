@@ -1,6 +1,8 @@
 import type { Clock } from '@pm/kit/clock';
-import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
-import { refusals } from '@pm/schemas';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command, CommandOf } from '@pm/schemas/log/orders';
+import { refusals } from '@pm/schemas/refusals';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import {

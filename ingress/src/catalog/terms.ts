@@ -1,4 +1,4 @@
-import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
+import type { CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
 import { sameFact } from './facts.ts';
 
 /**

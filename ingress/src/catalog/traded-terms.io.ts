@@ -1,4 +1,4 @@
-import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
+import type { CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
 import { type OperatorProblem, refused } from '../operator/requests.io.ts';
 import type { CatalogServices } from './matcher-market.io.ts';
 import { eventWeight, marketWeight } from './terms.ts';

@@ -5,7 +5,7 @@ import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { refuse } from '@pm/kit/http';
-import { checksumAddress, type WalletAddress } from '@pm/schemas';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WalletStatuses } from '../accounts/wallet-statuses.io.ts';
 import type { Caller } from '../orders/check.ts';

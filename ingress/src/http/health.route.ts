@@ -1,7 +1,7 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
 import type { HttpHandler } from '@pm/kit/http';
-import { orderVersion } from '@pm/schemas';
+import { orderVersion } from '@pm/schemas/signing';
 
 /** GET /, /ok, /time, /version and /signing-domain. */
 export function healthRoutes({

@@ -8,7 +8,8 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import { openRedis, watchRedisServer } from '@pm/kit/redis';
-import { cacheBudgets, redisKeys } from '@pm/schemas';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { countFullRetries, IdempotencyKeys } from './idempotency-keys.io.ts';
 import { UsedProofs } from './used-proofs.io.ts';
 

@@ -2,14 +2,9 @@ import { expiringBytesLua } from '@pm/domain/cache/expiring-bytes-lua';
 import { Fault } from '@pm/kit/fault';
 import type { Metrics } from '@pm/kit/metrics';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import {
-  type CacheBudgets,
-  cacheBudgets,
-  type RedisCacheKeys,
-  type RetryKind,
-  retryLimits,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { type CacheBudgets, cacheBudgets, type RetryKind } from '@pm/schemas/redis/cache';
+import { type RedisCacheKeys, retryLimits } from '@pm/schemas/redis/keys';
 import { retryMetrics } from '../metrics.ts';
 
 /** Names a request of a caller that may come again, and this process's hold of it. */

@@ -1,6 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { answeredHeader, placesText, refuse } from '@pm/kit/http';
-import { type RefusalCode, type RetryKind, retryLimits, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { RetryKind } from '@pm/schemas/redis/cache';
+import { retryLimits } from '@pm/schemas/redis/keys';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
 import { unlessUnavailable } from './requests.io.ts';

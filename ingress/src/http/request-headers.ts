@@ -1,4 +1,5 @@
-import { firstSentHeader, retryLimits, timeToBookHeader, validUntilHeader } from '@pm/schemas';
+import { retryLimits } from '@pm/schemas/redis/keys';
+import { firstSentHeader, timeToBookHeader, validUntilHeader } from '@pm/schemas/signing';
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${retryLimits.keyMaxChars}}$`);
 

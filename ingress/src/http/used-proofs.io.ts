@@ -1,5 +1,7 @@
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import { cacheBudgets, type RedisCacheKeys, type Repetition, usedProofLimits } from '@pm/schemas';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import { type RedisCacheKeys, usedProofLimits } from '@pm/schemas/redis/keys';
+import type { Repetition } from '@pm/schemas/routes/route';
 
 /** A proof that is good once: of a request whose repetitions are not harmless, or a wallet's own signature. */
 export interface UsedProof {

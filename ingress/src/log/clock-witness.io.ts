@@ -1,5 +1,5 @@
 import type { Clock } from '@pm/kit/clock';
-import { clockLeapMaxMs } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 import type { EnvelopeSender } from './envelope-sender.io.ts';
 
 /** Time between two witnesses of one partition, milliseconds. */

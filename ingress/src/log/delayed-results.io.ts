@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import type { OrderResult } from '../orders/order-result.ts';
 
 /** Delayed orders that are followed; the oldest is dropped first. */

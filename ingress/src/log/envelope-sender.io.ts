@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
-import { type Command, envelopeCommandsMax } from '@pm/schemas';
+import { type Command, envelopeCommandsMax } from '@pm/schemas/log/orders';
 
 /** The place of a command among the envelopes of this process: its number in `executions`. */
 export interface CommandTicket {

@@ -3,7 +3,7 @@ import type { LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, readValue } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
-import type { Envelope } from '@pm/schemas';
+import type { Envelope } from '@pm/schemas/log/orders';
 import type { PartitionLiveness } from './partition-liveness.ts';
 import type { RecentResults } from './recent-results-cache.ts';
 

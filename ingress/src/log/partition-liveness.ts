@@ -1,7 +1,7 @@
 import type { NewestInput } from '@pm/domain/executions/input-sequence';
 import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import { Fault } from '@pm/kit/fault';
-import { clockLeapMaxMs } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 
 /** The progress of one partition, from its executions. */
 export interface PartitionProgress {

@@ -1,4 +1,5 @@
-import { type OrderId, signedAheadMaxMs } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
+import { signedAheadMaxMs } from '@pm/schemas/log/log-rules';
 import { isLasting, type OrderResult } from '../orders/order-result.ts';
 import {
   idBytes,

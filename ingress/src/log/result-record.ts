@@ -1,4 +1,6 @@
-import { type OrderId, orderIdFromBytes, type PlacedStatus, refusalCodes } from '@pm/schemas';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import type { PlacedStatus } from '@pm/schemas/log/executions';
+import { refusalCodes } from '@pm/schemas/refusals';
 import type { OrderResult, TradeRef } from '../orders/order-result.ts';
 
 /**

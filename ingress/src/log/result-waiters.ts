@@ -1,4 +1,5 @@
-import type { Command, Execution, ExecutionEvent } from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 import type { EventsPlace, PlacedEvent } from '../orders/order-result.ts';
 
 /** The result of a command for the log. */

@@ -1,4 +1,4 @@
-import { sequencesPerRun } from '@pm/schemas';
+import { sequencesPerRun } from '@pm/schemas/log/orders';
 
 /** The sequences that this process has used under one key, as many as a run has, with their partitions. */
 export class SentSequences {

@@ -1,6 +1,6 @@
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
-import type { CommandOf } from '@pm/schemas';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import type { CommandSender } from './command-channel.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
 

@@ -11,7 +11,8 @@ import type { EngineProbe } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import { type RecordCodec, Schemas, topicName } from '@pm/kit/registry';
-import { type Infer, type Topic, topics } from '@pm/schemas';
+import type { Infer } from '@pm/schemas/avro/schema';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 
 type Topics = typeof topics;
 export type TopicName = keyof Topics;

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Transfer } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
 import { isCertainlyUnsent } from './envelope-sender.io.ts';
 
 export interface TransferWriterOptions {

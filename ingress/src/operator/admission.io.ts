@@ -1,13 +1,9 @@
 import { mayUse } from '@pm/domain/operators/operators';
 import { Fault } from '@pm/kit/fault';
 import type { HttpApp } from '@pm/kit/http';
-import {
-  type OperatorEntry,
-  type OperatorRole,
-  type OperatorRouteDeclaration,
-  operatorRoutes,
-  operatorsMax,
-} from '@pm/schemas';
+import { type OperatorEntry, type OperatorRole, operatorsMax } from '@pm/schemas/operators';
+import type { OperatorRouteDeclaration } from '@pm/schemas/routes/route';
+import { operatorRoutes } from '@pm/schemas/routes/routes';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { auditRecordOf } from './audit.route.ts';
 import type { OperatorServices } from './operator-services.io.ts';

@@ -1,4 +1,4 @@
-import type { Approval } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
 
 /**
  * The approvals of the topic, by id. A challenge stays, whatever a process that had not read it yet has written after

@@ -1,13 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mayUse } from '@pm/domain/operators/operators';
 import type { Clock } from '@pm/kit/clock';
-import {
-  type Approval,
-  type GuardedAction,
-  type OperatorEntry,
-  operatorRoutes,
-  priceText,
-} from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { OperatorEntry } from '@pm/schemas/operators';
+import { type GuardedAction, operatorRoutes } from '@pm/schemas/routes/routes';
 import { unlessUnavailable } from '../http/requests.io.ts';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import type { KeyedMutex } from '../log/keyed-mutex.io.ts';

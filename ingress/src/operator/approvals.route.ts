@@ -1,11 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
-import {
-  type Approval,
-  ApprovalChoice,
-  auditBodyMaxChars,
-  Challenge,
-  OperatorApprovalParams,
-} from '@pm/schemas';
+import { ApprovalChoice, Challenge, OperatorApprovalParams } from '@pm/schemas/http/approvals';
+import type { Approval } from '@pm/schemas/log/approvals';
+import { auditBodyMaxChars } from '@pm/schemas/log/audit';
 import { carryOutApproved } from './guards.route.ts';
 import type { OperatorServices } from './operator-services.io.ts';
 import { isProposed } from './proposals.ts';

@@ -1,7 +1,7 @@
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import type { AuditRecord } from '@pm/schemas';
+import type { AuditRecord } from '@pm/schemas/log/audit';
 import type { TopicsOf } from '../log/topics.io.ts';
 
 /** A request of an operator with its result. */

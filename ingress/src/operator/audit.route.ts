@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
-import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas';
+import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas/log/audit';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from './audit-trail.io.ts';
 import type { OperatorServices } from './operator-services.io.ts';

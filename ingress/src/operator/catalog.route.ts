@@ -1,16 +1,15 @@
 import type { HttpApp } from '@pm/kit/http';
+import { ImportCatalog, ImportMarket } from '@pm/schemas/http/operator';
 import {
-  type CatalogEntry,
   type EntryResult,
   EventChange,
-  ImportCatalog,
-  ImportMarket,
   MarketChange,
   NewEvent,
-  OperatorEntryParams,
   SeriesChange,
   TagChange,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator-catalog';
+import { OperatorEntryParams } from '@pm/schemas/http/operator-responses';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
 import type { FastifyReply } from 'fastify';
 import type { ChangeContext } from '../catalog/change-draft.ts';
 import {

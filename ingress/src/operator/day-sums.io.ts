@@ -1,5 +1,5 @@
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import type { RedisKeys } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 
 /** Ways of money of which one operator moves so much within a day alone. */
 export type LoneWay = 'deposit' | 'withdrawal';

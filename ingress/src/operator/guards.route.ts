@@ -1,11 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
-import {
-  type Approval,
-  type GuardedAction,
-  type OperatorBody,
-  type OperatorRouteDeclaration,
-  operatorRoutes,
-} from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { OperatorRouteDeclaration } from '@pm/schemas/routes/route';
+import { type GuardedAction, type OperatorBody, operatorRoutes } from '@pm/schemas/routes/routes';
 import {
   changesTermsOfEvent,
   changesTermsOfMarket,

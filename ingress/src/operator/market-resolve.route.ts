@@ -1,10 +1,10 @@
 import type { HttpApp } from '@pm/kit/http';
 import {
-  type Approval,
   OperatorEntryParams,
   Resolution,
   type ResolutionResponse,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator-responses';
+import type { Approval } from '@pm/schemas/log/approvals';
 import type { FastifyRequest } from 'fastify';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import type { OperatorServices } from './operator-services.io.ts';

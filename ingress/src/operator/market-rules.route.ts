@@ -1,18 +1,13 @@
 import type { HttpApp } from '@pm/kit/http';
+import { microText, parseMicro, parsePrice, priceText } from '@pm/schemas/decimal';
 import {
-  type CatalogMarket,
-  lotMicro,
   MarketRules,
   type MarketRulesResponse,
   ModeChange,
-  microPerUnit,
-  microText,
   OperatorEntryParams,
-  orderSizeMaxMicro,
-  parseMicro,
-  parsePrice,
-  priceText,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator-responses';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import { lotMicro, microPerUnit, orderSizeMaxMicro } from '@pm/schemas/money';
 import { noNotice } from '../catalog/facts.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';

@@ -1,22 +1,22 @@
 import type { HttpApp } from '@pm/kit/http';
+import { microText, parseMicro } from '@pm/schemas/decimal';
 import {
   Deposits,
   type DepositsResult,
-  hexBytes,
-  microPerUnit,
-  microText,
-  orderIdFromBytes,
-  parseMicro,
-  parseOrderId,
-  parseWalletAddress,
-  type RefusalCode,
-  refusals,
-  type Transfer,
-  type WalletAddress,
   Withdrawals,
   type WithdrawalsResult,
+} from '@pm/schemas/http/operator';
+import {
+  hexBytes,
+  orderIdFromBytes,
+  parseOrderId,
+  parseWalletAddress,
+  type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import { microPerUnit } from '@pm/schemas/money';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
 import type { OperatorMoneyServices } from './operator-services.io.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import { walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
 import { openWalletBindings } from '../accounts/wallet-bindings.io.ts';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import { type StatusFacts, WalletStatuses } from '../accounts/wallet-statuses.io.ts';

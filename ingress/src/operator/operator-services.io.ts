@@ -1,6 +1,6 @@
 import type { Balance } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { WalletBindings } from '../accounts/wallet-bindings.io.ts';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { StatusFacts, WalletStatuses } from '../accounts/wallet-statuses.io.ts';

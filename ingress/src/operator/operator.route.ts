@@ -1,5 +1,5 @@
 import type { HttpApp } from '@pm/kit/http';
-import { CommentHide, OperatorCommentParams } from '@pm/schemas';
+import { CommentHide, OperatorCommentParams } from '@pm/schemas/http/operator-responses';
 import { admitOperators } from './admission.io.ts';
 import { addApprovalRoutes } from './approvals.route.ts';
 import { addAuditRoute, auditRequests } from './audit.route.ts';

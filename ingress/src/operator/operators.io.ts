@@ -4,7 +4,7 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { repeatCheck } from '@pm/kit/rounds';
-import { type OperatorEntry, OperatorsFile } from '@pm/schemas';
+import { type OperatorEntry, OperatorsFile } from '@pm/schemas/operators';
 import { Compile } from 'typebox/compile';
 
 /** A change of the file counts after this at the latest, milliseconds. */

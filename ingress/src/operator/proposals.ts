@@ -1,11 +1,9 @@
-import {
-  type Approval,
-  type ApprovalResponse,
-  type CatalogMarket,
-  parsePrice,
-  priceOne,
-  type Resolution,
-} from '@pm/schemas';
+import { parsePrice } from '@pm/schemas/decimal';
+import type { ApprovalResponse } from '@pm/schemas/http/approvals';
+import type { Resolution } from '@pm/schemas/http/operator-responses';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import { priceOne } from '@pm/schemas/money';
 
 /** Whether a second person can still decide on it. */
 export function isPending(

@@ -1,11 +1,7 @@
 import { assert } from '@pm/kit/assert';
-import {
-  type OperatorEntry,
-  type OperatorRole,
-  parseWalletAddress,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { OperatorEntry, OperatorRole } from '@pm/schemas/operators';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ImportRefusal } from '../catalog/facts.ts';
 

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '@pm/kit/clock';
-import { type Approval, type AuditRecord, auditBodyMaxChars } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
+import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas/log/audit';
 import type { OperatorAudit } from './audit-trail.io.ts';
 
 /**

@@ -1,7 +1,9 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import type { Approval, CatalogMarket, OperatorEntry } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { OperatorEntry } from '@pm/schemas/operators';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { Approvals, Challenger, Request } from './approvals.io.ts';

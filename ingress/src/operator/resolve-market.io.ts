@@ -1,9 +1,6 @@
-import {
-  type CatalogMarket,
-  priceText,
-  type Resolution,
-  type ResolutionResponse,
-} from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import type { Resolution, ResolutionResponse } from '@pm/schemas/http/operator-responses';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
 import { closedAtOf } from '../catalog/facts.ts';
 import { type CatalogServices, carryOut } from '../catalog/matcher-market.io.ts';
 import { readPayout } from './proposals.ts';

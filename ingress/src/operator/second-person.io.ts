@@ -1,4 +1,6 @@
-import type { Approval, ApprovalResponse, GuardedAction } from '@pm/schemas';
+import type { ApprovalResponse } from '@pm/schemas/http/approvals';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { GuardedAction } from '@pm/schemas/routes/routes';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Request } from './approvals.io.ts';
 import type { ApprovalServices } from './operator-services.io.ts';

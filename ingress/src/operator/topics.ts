@@ -1,4 +1,4 @@
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 
 /** The topics that the operator's process reads or writes. Of `credentials` it learns whose addresses are proven. */
 export const operatorTopics = {

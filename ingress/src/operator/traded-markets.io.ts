@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RedisClient } from '@pm/kit/redis';
-import type { CatalogMarket, RedisKeys } from '@pm/schemas';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import { unlessUnavailable } from '../http/requests.io.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';
 

@@ -1,16 +1,15 @@
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
+import { microText } from '@pm/schemas/decimal';
+import { WalletStatusChange } from '@pm/schemas/http/keys';
 import {
   type BindingResult,
   BindWallets,
   type BindWalletsResult,
-  checksumAddress,
-  microText,
-  OperatorWalletParams,
-  type WalletAddress,
-  WalletStatusChange,
-  type WalletStatusKind,
   WithdrawalFreezeChange,
-} from '@pm/schemas';
+} from '@pm/schemas/http/operator';
+import { OperatorWalletParams } from '@pm/schemas/http/operator-responses';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { WalletStatusKind } from '@pm/schemas/log/types';
 import type { BindFailure } from '../accounts/wallet-owners.ts';
 import type { ListedStatus } from '../accounts/wallet-statuses.io.ts';
 import type { ListedFreeze } from '../accounts/withdrawal-freezes.io.ts';

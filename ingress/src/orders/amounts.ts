@@ -1,15 +1,14 @@
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { Side } from '@pm/schemas/log/types';
 import {
   affordableMicro,
   lotMicro,
   microPerUnit,
-  microText,
   orderSizeMaxMicro,
   priceOne,
-  priceText,
-  type RefusalCode,
-  type Side,
   tickSizes,
-} from '@pm/schemas';
+} from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 
 /** The two amounts of a client, and the rules of the market that give them a meaning. */
 export interface AmountsInput {

@@ -1,21 +1,16 @@
 import type { Coverage } from '@pm/domain/accounts/request-hmac';
+import { microText } from '@pm/schemas/decimal';
 import {
   type ApiKeyId,
   checksumAddress,
-  gtdEarlySeconds,
-  gtdLeadSeconds,
-  holdMicro,
-  type MarketMode,
-  microPerUnit,
-  microText,
   parseApiKeyId,
   parseConditionId,
-  type RefusalCode,
-  type SelfTrade,
-  signedAheadMaxMs,
   type WalletAddress,
-  type WalletStatusKind,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { gtdEarlySeconds, gtdLeadSeconds, signedAheadMaxMs } from '@pm/schemas/log/log-rules';
+import type { MarketMode, SelfTrade, WalletStatusKind } from '@pm/schemas/log/types';
+import { holdMicro, microPerUnit } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';

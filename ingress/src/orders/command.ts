@@ -1,12 +1,7 @@
-import {
-  AvroError,
-  apiKeyBytes,
-  compileCodec,
-  type Envelope,
-  envelope,
-  hexBytes,
-  type PlaceOrder,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { compileCodec } from '@pm/schemas/avro/codec';
+import { apiKeyBytes, hexBytes } from '@pm/schemas/ids';
+import { type Envelope, envelope, type PlaceOrder } from '@pm/schemas/log/orders';
 import type { BookTimes } from '../http/request-headers.ts';
 import type { Caller, CheckedOrder } from './check.ts';
 

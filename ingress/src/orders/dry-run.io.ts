@@ -1,12 +1,7 @@
 import { reactionTo } from '@pm/kit/fault';
-import {
-  microText,
-  type OrderId,
-  orderIdFromBytes,
-  priceText,
-  type RefusalCode,
-  refusalText,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import { type RefusalCode, refusalText } from '@pm/schemas/refusals';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';

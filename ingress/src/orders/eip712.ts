@@ -1,4 +1,6 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import type { Side } from '@pm/schemas/log/types';
 import {
   depositWallet,
   familyDomains,
@@ -7,14 +9,11 @@ import {
   l1Message,
   l1Messages,
   l1TypeText,
-  type OrderId,
-  orderIdFromBytes,
   orderTypeText,
-  type Side,
   type SignatureType,
   type SigningDomain,
   wrappedOrderTypeText,
-} from '@pm/schemas';
+} from '@pm/schemas/signing';
 
 /** Keccak-256 in a new buffer. */
 export type Keccak = (bytes: Buffer) => Buffer;

@@ -1,14 +1,13 @@
+import type { OrderToValidate } from '@pm/schemas/http/trading';
 import {
-  type OrderToValidate,
   parseTokenId,
   parseWalletAddress,
-  type RefusalCode,
-  type SignatureType,
-  signatureTypes,
-  type TimeInForce,
   type TokenId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { TimeInForce } from '@pm/schemas/log/types';
+import type { RefusalCode } from '@pm/schemas/refusals';
+import { type SignatureType, signatureTypes } from '@pm/schemas/signing';
 import type { OrderStruct } from './eip712.ts';
 
 /** An order as the client sent it, well-formed and typed; nothing of it is proven yet. */

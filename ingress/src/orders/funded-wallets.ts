@@ -1,5 +1,6 @@
 import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
-import { type ExecutionEvent, walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
 
 /** Wallets of one generation; about 150 bytes each. A forgotten one is learned again with its next order. */
 const walletsMax = 50_000;

@@ -1,7 +1,7 @@
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import type { Lifecycle } from '@pm/kit/lifecycle';
-import { walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
 import type { IngressConfig } from '../config.ts';
 import type { TopicsClient } from '../log/topics.io.ts';
 import { OrderHasher } from './eip712.ts';

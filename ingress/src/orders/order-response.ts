@@ -1,13 +1,9 @@
-import {
-  microText,
-  noOrder,
-  type OrderId,
-  type PlacementResult,
-  type RefusalCode,
-  refusalText,
-  retryAfterSeconds,
-  tradeId,
-} from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { noOrder, type PlacementResult } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
+import { retryAfterSeconds } from '@pm/schemas/refusal-codes';
+import { type RefusalCode, refusalText } from '@pm/schemas/refusals';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { OrderRefusal } from './check.ts';
 import type { Keccak } from './eip712.ts';
 import type { OrderResult, TradeRef } from './order-result.ts';

@@ -1,12 +1,9 @@
-import type {
-  EventOf,
-  ExecutionEvent,
-  OrderId,
-  PlacedStatus,
-  RefusalCode,
-  Side,
-} from '@pm/schemas';
-import { orderIdFromBytes, refusals } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
+import { orderIdFromBytes } from '@pm/schemas/ids';
+import type { EventOf, ExecutionEvent, PlacedStatus } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import type { RefusalCode } from '@pm/schemas/refusals';
+import { refusals } from '@pm/schemas/refusals';
 
 /** An event and its index in its record. */
 export interface PlacedEvent {

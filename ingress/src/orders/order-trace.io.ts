@@ -5,7 +5,7 @@ import {
   type TracedOrder,
 } from '@pm/domain/traces/order-traces';
 import { newSpanId, type RequestTrace, type SpanPlace, type Traces } from '@pm/kit/traces';
-import type { PlacementResult } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
 import type { StageTimes } from '../http/stage-times.io.ts';
 import type { DurableSend } from '../log/command-channel.io.ts';
 import type { CheckedOrder } from './check.ts';

@@ -1,5 +1,5 @@
 import { type HttpApp, type HttpHandler, refuse } from '@pm/kit/http';
-import { OrderSubmission, OrderToValidate, ordersPerRequestMax } from '@pm/schemas';
+import { OrderSubmission, OrderToValidate, ordersPerRequestMax } from '@pm/schemas/http/trading';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, authenticate } from '../http/authentication.io.ts';
 import type { IdempotencyMemory } from '../http/idempotency.io.ts';

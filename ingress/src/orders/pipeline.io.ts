@@ -1,5 +1,6 @@
 import type { Clock } from '@pm/kit/clock';
-import { hexBytes, type RefusalCode } from '@pm/schemas';
+import { hexBytes } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { type NewMarkets, readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';

@@ -1,13 +1,8 @@
 import { refusalBody } from '@pm/kit/http';
-import {
-  hasRetryAfter,
-  outageOf,
-  type PlacementResult,
-  type RefusalCode,
-  refusals,
-  retryAfterSeconds,
-  retryLimits,
-} from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
+import { retryLimits } from '@pm/schemas/redis/keys';
+import { hasRetryAfter, retryAfterSeconds } from '@pm/schemas/refusal-codes';
+import { outageOf, type RefusalCode, refusals } from '@pm/schemas/refusals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type HttpResponse,

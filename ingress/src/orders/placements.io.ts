@@ -1,4 +1,5 @@
-import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
+import { outageOf, type RefusalCode } from '@pm/schemas/refusals';
 import type { Attempt } from '../http/idempotency.io.ts';
 import { unlessUnavailable } from '../http/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';

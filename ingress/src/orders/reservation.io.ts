@@ -7,7 +7,8 @@ import type {
   WithdrawalResult,
 } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
-import type { RefusalCode, WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { unlessUnavailable } from '../http/requests.io.ts';
 
 /** `behind`: the money is short in a ledger that does not know all of the log yet. */

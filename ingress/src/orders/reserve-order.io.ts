@@ -1,5 +1,5 @@
 import type { Reservation } from '@pm/domain/ledger/ledger';
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import type { Authentication } from '../http/authentication.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';

@@ -1,4 +1,5 @@
-import { orderIdFromBytes, type RefusalCode, walletFromBytes } from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { CommandResult } from '../log/result-waiters.ts';

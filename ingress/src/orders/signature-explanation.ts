@@ -1,4 +1,5 @@
-import { type SigningDomain, walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { SigningDomain } from '@pm/schemas/signing';
 import type { HashedDomain, OrderHasher } from './eip712.ts';
 import { type Curve, recoveryOf, type SignatureJob } from './signature.ts';
 

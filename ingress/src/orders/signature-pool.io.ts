@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
-import type { L1Purpose } from '@pm/schemas';
+import type { L1Purpose } from '@pm/schemas/signing';
 import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
 import type { OrderHasher } from './eip712.ts';
 import { FairQueue } from './fair-queue.ts';

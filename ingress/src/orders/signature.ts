@@ -1,4 +1,4 @@
-import { orderTypeText } from '@pm/schemas';
+import { orderTypeText } from '@pm/schemas/signing';
 import type { AttestationHashes, HashedDomain, OrderHasher } from './eip712.ts';
 
 /** One order to be proven; bytes only, so that it can cross to a worker thread. */

@@ -1,12 +1,8 @@
 import type { Clock } from '@pm/kit/clock';
-import {
-  microText,
-  type OrderId,
-  orderIdFromBytes,
-  type PlacementResult,
-  priceText,
-  refusals,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { PlacementResult } from '@pm/schemas/http/trading';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import { refusals } from '@pm/schemas/refusals';
 import type { Authentication } from '../http/authentication.io.ts';
 import type { BookTimes } from '../http/request-headers.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
-import { type OrderId, orderIdFromBytes } from '@pm/schemas';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { SentOrder } from './command.ts';

@@ -2,7 +2,8 @@ import type { Caller } from '@pm/domain/ratelimit/callers';
 import { takeEach } from '@pm/domain/ratelimit/charges.io';
 import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { RateLimiter } from '@pm/domain/ratelimit/limiter.io';
-import { type RefusalCode, unfundedRules } from '@pm/schemas';
+import { unfundedRules } from '@pm/schemas/rate-limits';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { Waiter } from '../log/waiting-shares.ts';
 import type { FundedWallets } from './funded-wallets.ts';
 

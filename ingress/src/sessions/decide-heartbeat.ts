@@ -1,5 +1,5 @@
 import type { Session } from '@pm/domain/sessions/session-table';
-import type { HeartbeatId } from '@pm/schemas';
+import type { HeartbeatId } from '@pm/schemas/ids';
 
 /**
  * The claim of a heartbeat about its chain: none (`bare`), a new chain (`start`), or the id of the last response (null:

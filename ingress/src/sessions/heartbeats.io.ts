@@ -4,12 +4,12 @@ import { present } from '@pm/kit/assert';
 import type { Clock } from '@pm/kit/clock';
 import {
   type ApiKeyId,
-  freeEntries,
   type HeartbeatId,
   hexBytes,
   parseHeartbeatId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { freeEntries } from '@pm/schemas/redis/held-entries';
 import type { EntryQuota } from '../accounts/entry-quota.io.ts';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './decide-heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';

@@ -4,9 +4,9 @@ import {
   type BareHeartbeatResponse,
   HeartbeatBody,
   type HeartbeatResponse,
-  parseHeartbeatId,
-  refusalText,
-} from '@pm/schemas';
+} from '@pm/schemas/http/sessions';
+import { parseHeartbeatId } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import { depositFacts } from '../accounts/entry-quota.io.ts';
 import { type Authentication, authenticate } from '../http/authentication.io.ts';

@@ -1,6 +1,7 @@
 import type { Session } from '@pm/domain/sessions/session-table';
 import type { Log } from '@pm/kit/log';
-import type { ApiKeyId, SessionPhase } from '@pm/schemas';
+import type { ApiKeyId } from '@pm/schemas/ids';
+import type { SessionPhase } from '@pm/schemas/log/sessions';
 import type { SessionCancels } from './session-cancels.io.ts';
 import type { SessionLog, SessionNews, WriteResult } from './session-log.io.ts';
 

@@ -1,5 +1,6 @@
 import type { Session } from '@pm/domain/sessions/session-table';
-import { apiKeyBytes, type Command } from '@pm/schemas';
+import { apiKeyBytes } from '@pm/schemas/ids';
+import type { Command } from '@pm/schemas/log/orders';
 import type { CommandResult } from '../log/result-waiters.ts';
 
 export interface SessionCancelOptions {

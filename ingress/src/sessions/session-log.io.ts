@@ -6,10 +6,12 @@ import {
   apiKeyFromBytes,
   type HeartbeatId,
   heartbeatIdBytes,
+} from '@pm/schemas/ids';
+import {
   type SessionPhase,
   type SessionRecord,
   sessionPartitionOf,
-} from '@pm/schemas';
+} from '@pm/schemas/log/sessions';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { SessionSilence } from './session-silence.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiKeyId } from '@pm/schemas';
+import type { ApiKeyId } from '@pm/schemas/ids';
 
 export interface SilenceLimits {
   /** A partition without any record for longer took no records: no heartbeat could come, milliseconds. */

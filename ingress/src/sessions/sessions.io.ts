@@ -5,7 +5,7 @@ import { Fault } from '@pm/kit/fault';
 import { followCompacted, type IncomingRecord, isStall, type OutgoingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, readValue } from '@pm/kit/registry';
-import type { SessionRecord } from '@pm/schemas';
+import type { SessionRecord } from '@pm/schemas/log/sessions';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { Heartbeats, type HeartbeatsOptions } from './heartbeats.io.ts';
 import {

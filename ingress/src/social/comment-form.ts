@@ -1,13 +1,8 @@
 import { type CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
-import {
-  type CommentBody,
-  type CommentParent,
-  commentBodyMaxChars,
-  parseConditionId,
-  parseWalletAddress,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { CommentBody } from '@pm/schemas/http/comments';
+import { parseConditionId, parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import { type CommentParent, commentBodyMaxChars } from '@pm/schemas/log/comments';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import { textProblem, withPlainBreaks } from './text-checks.ts';
 

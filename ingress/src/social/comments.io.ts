@@ -2,7 +2,7 @@ import { CommentThreads } from '@pm/domain/comments/threads';
 import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import type { CommentEvent } from '@pm/schemas';
+import type { CommentEvent } from '@pm/schemas/log/comments';
 import type { TopicsOf } from '../log/topics.io.ts';
 
 export interface CommentsOptions {

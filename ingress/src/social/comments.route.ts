@@ -1,15 +1,14 @@
 import { commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
 import { type HttpHandler, refuse } from '@pm/kit/http';
-import {
-  type CommentBody,
-  type CommentEvent,
-  type CommentWritten,
-  freeEntries,
-  hexBytes,
-  type ReactionBody,
-  type ReportBody,
-  type WalletAddress,
-} from '@pm/schemas';
+import type {
+  CommentBody,
+  CommentWritten,
+  ReactionBody,
+  ReportBody,
+} from '@pm/schemas/http/comments';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { CommentEvent } from '@pm/schemas/log/comments';
+import { freeEntries } from '@pm/schemas/redis/held-entries';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { depositFacts, refuseWithoutMoney } from '../accounts/entry-quota.io.ts';
 import { readWithNewMarkets } from '../catalog/new-markets.io.ts';

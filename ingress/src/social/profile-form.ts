@@ -1,4 +1,5 @@
-import { type ProfileBody, profileMaxChars } from '@pm/schemas';
+import type { ProfileBody } from '@pm/schemas/http/comments';
+import { profileMaxChars } from '@pm/schemas/log/profiles';
 import { nameProblem, textProblem, withPlainBreaks } from './text-checks.ts';
 
 /** The fields of a profile that its owner sets. */

@@ -1,14 +1,9 @@
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import {
-  freeEntries,
-  hexBytes,
-  type Profile,
-  profilesHeldMax,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { type Profile, profilesHeldMax } from '@pm/schemas/log/profiles';
+import { freeEntries } from '@pm/schemas/redis/held-entries';
 import type { EntryQuota } from '../accounts/entry-quota.io.ts';
 import { type CompactedTable, openTable, type TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';

@@ -1,12 +1,12 @@
 import { type HttpHandler, refuse } from '@pm/kit/http';
 import {
-  checksumAddress,
   type ProfileBody,
   ReactionBody,
   ReportBody,
   UncheckedComment,
   UncheckedProfile,
-} from '@pm/schemas';
+} from '@pm/schemas/http/comments';
+import { checksumAddress } from '@pm/schemas/ids';
 import { refuseWithoutMoney } from '../accounts/entry-quota.io.ts';
 import { authenticate } from '../http/authentication.io.ts';
 import { checkerOf } from '../http/requests.io.ts';

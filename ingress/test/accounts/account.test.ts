@@ -1,10 +1,7 @@
-import {
-  type Command,
-  type ExecutionEvent,
-  parseWalletAddress,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import {
   answered,
   call,

@@ -1,7 +1,9 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import type { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
-import { headers, topics, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
+import { headers } from '@pm/schemas/signing';
 import { logClients } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { type AccountTopic, openAccounts } from '../../src/accounts/open-accounts.io.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
-import { parseAgentId, refusalText, type WalletAddress } from '@pm/schemas';
+import { parseAgentId, type WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
 import { flushActivity } from '../../src/accounts/agent-activity.io.ts';
 import { agentsMax } from '../../src/accounts/api-keys.io.ts';
 import { call, type IngressUnderTest, owner } from '../ingress-fixture.ts';

@@ -1,4 +1,5 @@
-import { entryMoneyMicro, freeEntries, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { entryMoneyMicro, freeEntries } from '@pm/schemas/redis/held-entries';
 import { EntryQuota } from '../../src/accounts/entry-quota.io.ts';
 import { call, type IngressUnderTest, openIngress, owner } from '../ingress-fixture.ts';
 import { ask, attestation } from '../keys-fixture.ts';

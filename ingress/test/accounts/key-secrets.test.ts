@@ -1,5 +1,5 @@
 import type { KeySecrets } from '@pm/domain/accounts/derive-keys';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { AccountTopics } from '../accounts-fixture.ts';
 import {
   answered,

@@ -1,4 +1,6 @@
-import { headers as names, refusalText, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
+import { headers as names } from '@pm/schemas/signing';
 import { activeKeysMax, keysEverMax } from '../../src/accounts/api-keys.io.ts';
 import {
   answered,

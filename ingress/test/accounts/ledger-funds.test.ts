@@ -1,4 +1,4 @@
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { LedgerFunds } from '../../src/accounts/ledger-funds.io.ts';
 
 const [poor, rich] = ['0xa', '0xb'] as WalletAddress[] as [WalletAddress, WalletAddress];

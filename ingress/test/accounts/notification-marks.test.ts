@@ -1,4 +1,6 @@
-import { deletedNotificationsMax, type NotificationMark, walletFromBytes } from '@pm/schemas';
+import { deletedNotificationsMax } from '@pm/schemas/http/notifications';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { NotificationMark } from '@pm/schemas/log/notifications';
 import { DeletedNotifications } from '../../src/accounts/notification-marks.io.ts';
 
 const bytes = Buffer.alloc(20, 1);

@@ -1,5 +1,6 @@
 import { silentLog } from '@pm/kit/log';
-import { topics, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
 import { logClients } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { openWalletBindings } from '../../src/accounts/wallet-bindings.io.ts';

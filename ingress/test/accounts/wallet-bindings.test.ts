@@ -1,6 +1,6 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { Fault } from '@pm/kit/fault';
-import { hexBytes, walletFromBytes } from '@pm/schemas';
+import { hexBytes, walletFromBytes } from '@pm/schemas/ids';
 import { openWritesMax } from '../../src/accounts/wallet-bindings.io.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

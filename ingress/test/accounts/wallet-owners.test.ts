@@ -1,6 +1,7 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { familyDomains, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { familyDomains } from '@pm/schemas/signing';
 import fc from 'fast-check';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';

@@ -1,6 +1,7 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { hexBytes, signatureTypes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { signatureTypes } from '@pm/schemas/signing';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,

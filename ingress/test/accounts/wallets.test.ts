@@ -1,5 +1,7 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
-import { hexBytes, headers as names, refusalText, type WalletAddress } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
+import { headers as names } from '@pm/schemas/signing';
 import {
   call,
   type IngressUnderTest,

@@ -1,14 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type Command,
-  type CommandOf,
-  type ExecutionEvent,
-  hexBytes,
-  idsPerCancelMax,
-  type OrderId,
-  orderIdFromBytes,
-  type RefusalCode,
-} from '@pm/schemas';
+import { hexBytes, type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { type Command, type CommandOf, idsPerCancelMax } from '@pm/schemas/log/orders';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import {
   answered,

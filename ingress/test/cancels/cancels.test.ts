@@ -1,10 +1,7 @@
-import {
-  type Command,
-  type ExecutionEvent,
-  type OrderId,
-  type RefusalCode,
-  refusalText,
-} from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
+import { type RefusalCode, refusalText } from '@pm/schemas/refusals';
 import {
   answered,
   call,

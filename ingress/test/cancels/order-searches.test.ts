@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import { OrderSearches } from '../../src/cancels/order-searches.io.ts';
 
 const forever = 3_600_000;

@@ -1,4 +1,4 @@
-import type { CatalogEntry, CatalogTag } from '@pm/schemas';
+import type { CatalogEntry, CatalogTag } from '@pm/schemas/log/catalog';
 import { CatalogIndex } from '../../src/catalog/catalog-index.ts';
 import { CatalogWriter } from '../../src/catalog/catalog-writer.io.ts';
 import { newTag } from '../../src/catalog/change-draft.ts';

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  type CatalogEntry,
-  type CatalogMarket,
-  type CommandOf,
-  catalogKey,
-  type ExecutionEvent,
-  type ImportCatalog,
-} from '@pm/schemas';
+import type { ImportCatalog } from '@pm/schemas/http/operator';
+import { type CatalogEntry, type CatalogMarket, catalogKey } from '@pm/schemas/log/catalog';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import { CatalogIndex } from '../../src/catalog/catalog-index.ts';
 import { CatalogLocks } from '../../src/catalog/catalog-locks.io.ts';
 import { CatalogImporter } from '../../src/catalog/importer.io.ts';

@@ -1,4 +1,5 @@
-import { headers as names, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 import {
   answered,
   call,

@@ -1,6 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import { openHttp } from '@pm/kit/http';
-import { type HttpRoute, headers as names, urlsOf, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { headers as names } from '@pm/schemas/signing';
 import type { InjectOptions } from 'fastify';
 import { Canaries, seenOf } from '../../../kit/test/hostile/canaries.ts';
 import { Dice } from '../../../kit/test/hostile/dice.ts';

@@ -1,4 +1,7 @@
-import { type RouteDeclaration, routes, usedProofLimits, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { usedProofLimits } from '@pm/schemas/redis/keys';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { carriesOut } from '../hostile-fixture.ts';
 import {
   call,

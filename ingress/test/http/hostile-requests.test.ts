@@ -1,4 +1,5 @@
-import { type CommentWritten, refusalCodes } from '@pm/schemas';
+import type { CommentWritten } from '@pm/schemas/http/comments';
+import { refusalCodes } from '@pm/schemas/refusals';
 import type { LightMyRequestResponse } from 'fastify';
 import { Value } from 'typebox/value';
 import { Dice } from '../../../kit/test/hostile/dice.ts';

@@ -1,6 +1,8 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { cacheBudgets, redisKeys, retryLimits, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { cacheBudgets } from '@pm/schemas/redis/cache';
+import { redisKeys, retryLimits } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { IdempotencyMemory } from '../../src/http/idempotency.io.ts';

@@ -1,6 +1,8 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { headers as names, refusalText, routes } from '@pm/schemas';
+import { refusalText } from '@pm/schemas/refusals';
+import { routes } from '@pm/schemas/routes/routes';
+import { headers as names } from '@pm/schemas/signing';
 import { wrongResponsesToMethods } from '../../../kit/test/http/odd-methods.ts';
 import { healthRoutes } from '../../src/http/health.route.ts';
 import { type IngressUnderTest, nowSeconds, openIngress, owner } from '../ingress-fixture.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { outageOf, refusalCodes } from '@pm/schemas';
+import { outageOf, refusalCodes } from '@pm/schemas/refusals';
 
 /** Texts of all files below a folder, but this one. */
 function textsIn(folder: string): string {

@@ -1,4 +1,4 @@
-import { usedProofLimits } from '@pm/schemas';
+import { usedProofLimits } from '@pm/schemas/redis/keys';
 import { AccountTopics } from '../accounts-fixture.ts';
 import { answered, call, nowSeconds, openIngress, type SentRequest } from '../ingress-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys, usedProofLimits } from '@pm/schemas';
+import { redisKeys, usedProofLimits } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { UsedProofs } from '../../src/http/used-proofs.io.ts';
 

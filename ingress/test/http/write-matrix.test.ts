@@ -1,9 +1,7 @@
-import {
-  type HttpRoute,
-  headers as names,
-  type RefusalCode,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
+import type { HttpRoute } from '@pm/schemas/routes/route';
+import { headers as names } from '@pm/schemas/signing';
 import { carriesOut } from '../hostile-fixture.ts';
 import {
   type IngressUnderTest,

@@ -1,4 +1,4 @@
-import { clockLeapMaxMs } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 import { ClockWitness } from '../../src/log/clock-witness.io.ts';
 
 test('witnesses of a partition are a second apart by the monotonic clock, whatever the wall clock does', () => {

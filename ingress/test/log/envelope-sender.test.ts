@@ -2,13 +2,9 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
 import { openRecordCodec } from '@pm/kit/registry';
-import {
-  type Command,
-  type Execution,
-  type ExecutionEvent,
-  sequencesPerRun,
-  topics,
-} from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import { type Command, sequencesPerRun } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { CommandSender, openCommandChannel } from '../../src/log/command-channel.io.ts';
 import { commandsQueueMax, EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';

@@ -1,5 +1,5 @@
 import { silentLog } from '@pm/kit/log';
-import type { Command } from '@pm/schemas';
+import type { Command } from '@pm/schemas/log/orders';
 import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
 import type { ProduceRequest } from '../../../kit/src/kafka/produce-wire.io.ts';
 import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';

@@ -2,16 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec } from '@pm/kit/registry';
-import {
-  type Command,
-  clockLeapMaxMs,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  type OrderPlaced,
-  orderIdFromBytes,
-  topics,
-} from '@pm/schemas';
+import { orderIdFromBytes } from '@pm/schemas/ids';
+import type { Execution, ExecutionEvent, Fill, OrderPlaced } from '@pm/schemas/log/executions';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { ClockWitness } from '../../src/log/clock-witness.io.ts';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';

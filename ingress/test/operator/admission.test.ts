@@ -1,11 +1,8 @@
 import { METHODS } from 'node:http';
 import { mayUse } from '@pm/domain/operators/operators';
-import {
-  type OperatorRole,
-  type OperatorRouteDeclaration,
-  operatorRoles,
-  operatorRoutes,
-} from '@pm/schemas';
+import { type OperatorRole, operatorRoles } from '@pm/schemas/operators';
+import type { OperatorRouteDeclaration } from '@pm/schemas/routes/route';
+import { operatorRoutes } from '@pm/schemas/routes/routes';
 import { connectTo } from '../../../kit/test/http/raw-talk.ts';
 import { operatorLimits } from '../../src/operator/admission.io.ts';
 import { listenerName, openOperator, token, tokenNamed } from '../operator-fixture.ts';

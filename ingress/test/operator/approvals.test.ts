@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import type { Approval } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
 import { Approvals, approvalsMax, type SecondPersonRule } from '../../src/operator/approvals.io.ts';
 import {
   carriedOut,

@@ -1,6 +1,6 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { DaySums } from '../../src/operator/day-sums.io.ts';
 

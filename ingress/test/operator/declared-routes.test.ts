@@ -1,4 +1,5 @@
-import { type OperatorRouteDeclaration, operatorRoutes } from '@pm/schemas';
+import type { OperatorRouteDeclaration } from '@pm/schemas/routes/route';
+import { operatorRoutes } from '@pm/schemas/routes/routes';
 import { openOperator } from '../operator-fixture.ts';
 
 /** The fixture holds the forms of bodies and parameters against their declarations (`checkResponses`). */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
-import type { ExecutionEvent } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import { TickRefinements } from '../../src/catalog/tick-refinements.io.ts';
 import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import type { Approval, CatalogEntry, Command } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { CommandResult } from '../../src/log/result-waiters.ts';

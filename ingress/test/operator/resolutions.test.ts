@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import type { Approval, CatalogEntry } from '@pm/schemas';
+import type { Approval } from '@pm/schemas/log/approvals';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
 import { retryMs, settleMs, unshownMaxMs } from '../../src/operator/resolutions.io.ts';
 import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';

@@ -1,6 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
-import { feeRateCeilingBps, type GuardedAction, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { feeRateCeilingBps } from '@pm/schemas/money';
+import type { GuardedAction } from '@pm/schemas/routes/routes';
 import { FeeNotices } from '../../src/catalog/fee-notices.io.ts';
 import type { SecondPersonRule } from '../../src/operator/approvals.io.ts';
 import { event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';

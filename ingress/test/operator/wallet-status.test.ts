@@ -1,4 +1,6 @@
-import { checksumAddress, type ExecutionEvent, refusalText, type WalletAddress } from '@pm/schemas';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { refusalText } from '@pm/schemas/refusals';
 import { sweepBanned } from '../../src/cancels/sweep.io.ts';
 import {
   answered,

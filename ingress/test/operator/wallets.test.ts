@@ -1,13 +1,8 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { Fault } from '@pm/kit/fault';
-import {
-  checksumAddress,
-  hexBytes,
-  operatorItemsMax,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { operatorItemsMax } from '@pm/schemas/http/operator';
+import { checksumAddress, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
 import { openOperator, tokenNamed } from '../operator-fixture.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

@@ -1,4 +1,4 @@
-import { orderSizeMaxMicro, tickSizes } from '@pm/schemas';
+import { orderSizeMaxMicro, tickSizes } from '@pm/schemas/money';
 import fc from 'fast-check';
 import { type AmountsInput, readAmounts } from '../../src/orders/amounts.ts';
 

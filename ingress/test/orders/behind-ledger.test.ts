@@ -1,5 +1,5 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
-import type { Command, PlaceOrder } from '@pm/schemas';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,

@@ -2,7 +2,7 @@ import { produceSpanOf } from '@pm/domain/traces/order-traces';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import type { FinishedSpan } from '@pm/kit/traces';
-import type { OrderId } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
 import { addPublicRoutes } from '../../src/http/public.route.ts';
 import { OrderTraces } from '../../src/orders/order-trace.io.ts';
 import {

@@ -1,10 +1,6 @@
-import {
-  familyDomains,
-  type L1Purpose,
-  refusalText,
-  type SigningDomain,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
+import { familyDomains, type L1Purpose, type SigningDomain } from '@pm/schemas/signing';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,

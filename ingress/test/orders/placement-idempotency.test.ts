@@ -1,4 +1,6 @@
-import type { Command, ExecutionEvent, OrderId, PlaceOrder } from '@pm/schemas';
+import type { OrderId } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,

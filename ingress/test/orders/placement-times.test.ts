@@ -1,5 +1,7 @@
 import { waitedHeader } from '@pm/kit/http';
-import type { ExecutionEvent, PlaceOrder, RefusalCode } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import {

@@ -1,12 +1,8 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
-import {
-  type Command,
-  type ExecutionEvent,
-  hexBytes,
-  type PlaceOrder,
-  tokenIdFromBytes,
-  tradeHash,
-} from '@pm/schemas';
+import { hexBytes, tokenIdFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
+import { tradeHash } from '@pm/schemas/trade-id';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,

@@ -1,5 +1,6 @@
 import { silentLog } from '@pm/kit/log';
-import { type Command, orderIdFromBytes, type PlaceOrder } from '@pm/schemas';
+import { orderIdFromBytes } from '@pm/schemas/ids';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import type { SentOrder } from '../../src/orders/command.ts';
 import type { OrderResult } from '../../src/orders/order-result.ts';

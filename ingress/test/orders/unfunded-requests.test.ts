@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
 import type { Caller } from '@pm/domain/ratelimit/callers';
-import type { ExecutionEvent, PlaceOrder, RateRule, RefusalCode } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import type { RateRule } from '@pm/schemas/rate-limits';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { openLimiter, TestClock } from '../../../domain/test/ratelimit/fixture.ts';
 import { PlainStore } from '../../../domain/test/ratelimit/plain-store.ts';
 import { FundedWallets } from '../../src/orders/funded-wallets.ts';

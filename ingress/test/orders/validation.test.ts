@@ -1,4 +1,6 @@
-import { familyDomains, parseWalletAddress, refusalText, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
+import { familyDomains } from '@pm/schemas/signing';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,

@@ -1,4 +1,4 @@
-import { familyDomains } from '@pm/schemas';
+import { familyDomains } from '@pm/schemas/signing';
 import { type OrderVector, readPublishedVectors } from '../../../kit/test/published-vectors.ts';
 import type { SignatureResult } from '../../src/orders/signature.ts';
 import { bytesOf, jobFor, openRule, structOf } from '../signing-fixture.ts';

@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { type ApiKeyId, parseWalletAddress } from '@pm/schemas';
+import { type ApiKeyId, parseWalletAddress } from '@pm/schemas/ids';
 import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import { call, type IngressUnderTest, openIngress, owner, trioIn } from '../ingress-fixture.ts';
 

@@ -1,6 +1,7 @@
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { type Command, topics } from '@pm/schemas';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { openSessions, type SessionLimits, type Sessions } from '../../src/sessions/sessions.io.ts';

@@ -1,4 +1,5 @@
-import type { ApiKeyId, Command, HeartbeatId } from '@pm/schemas';
+import type { ApiKeyId, HeartbeatId } from '@pm/schemas/ids';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { CommandResult } from '../../src/log/result-waiters.ts';

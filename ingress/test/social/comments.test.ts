@@ -1,11 +1,8 @@
 import { CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
-import {
-  type CommentEvent,
-  headers as names,
-  type Profile,
-  parseWalletAddress,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { CommentEvent } from '@pm/schemas/log/comments';
+import type { Profile } from '@pm/schemas/log/profiles';
+import { headers as names } from '@pm/schemas/signing';
 import { ProfileCreationTimes, Profiles } from '../../src/social/profiles.io.ts';
 import {
   call,

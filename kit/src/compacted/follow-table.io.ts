@@ -1,4 +1,4 @@
-import type { AvroError } from '@pm/schemas';
+import type { AvroError } from '@pm/schemas/avro/bytes';
 import { Fault } from '../fault/index.ts';
 import { followCompacted, isStall, type LogClient, type LogReader } from '../kafka/index.ts';
 import type { Log } from '../log/index.ts';

@@ -1,4 +1,4 @@
-import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas';
+import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas/redis/cache';
 import { topicSettings } from '../kafka/topic-spec.ts';
 import { integer, list, oneOf, redisAddress, text, url } from './fields.ts';
 import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';

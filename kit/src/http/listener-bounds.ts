@@ -1,4 +1,5 @@
-import { type HttpService, payloadTooLarge } from '@pm/schemas';
+import { payloadTooLarge } from '@pm/schemas/read-refusals';
+import type { HttpService } from '@pm/schemas/routes/route';
 import type { ShareLimits } from './shares.ts';
 
 /** Bounds of an HTTP listener. Each can be overridden by `openHttp`'s `limits`. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { asyncApiDocument, openApiDocument, publicRoutes, streamDescription } from '@pm/schemas';
+import { publicRoutes } from '@pm/schemas/routes/routes';
+import { asyncApiDocument, openApiDocument, streamDescription } from '../openapi/index.ts';
 import { descriptionScript, descriptionStyle } from './openapi-page.ts';
 import type { HttpHandler } from './service-routes.io.ts';
 

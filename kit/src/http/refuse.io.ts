@@ -1,10 +1,8 @@
 import {
   retryAfterSeconds as defaultRetryAfterSeconds,
   hasRetryAfter,
-  type RefusalCode,
-  refusals,
-  refusalText,
-} from '@pm/schemas';
+} from '@pm/schemas/refusal-codes';
+import { type RefusalCode, refusals, refusalText } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import type { ErrorBody } from './errors.io.ts';
 import { errorStyleOf } from './route-family.ts';

@@ -1,11 +1,6 @@
-import {
-  catalogErrorType,
-  dataErrorClass,
-  type HttpRoute,
-  type RouteFamily,
-  routes,
-  urlsOf,
-} from '@pm/schemas';
+import { catalogErrorType, dataErrorClass } from '@pm/schemas/error-words';
+import { type HttpRoute, type RouteFamily, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 
 /**
  * The family of each beginning of a public URL, up to and with its first parameter, which is `:` whatever its name; of

@@ -3,9 +3,9 @@ import {
   type HttpService,
   type RouteDeclaration,
   type RouteFamily,
-  routes,
   urlsOf,
-} from '@pm/schemas';
+} from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.io.ts';

@@ -1,4 +1,4 @@
-import { putLong } from '@pm/schemas';
+import { putLong } from '@pm/schemas/avro/bytes';
 import { crc32c } from './crc32c.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
 import type { OutgoingRecord, RecordHeaders } from './records.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ListedSchema } from '@pm/schemas';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
 import { strToU8, zipSync } from 'fflate';
 
 interface Subject extends ListedSchema {

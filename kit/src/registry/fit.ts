@@ -1,4 +1,5 @@
-import { AvroError, type AvroSchema } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import type { AvroSchema } from '@pm/schemas/avro/schema';
 import { isNullable } from './writer-schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,4 +1,6 @@
-import { type ListedSchema, subjectOf, type Topic, toAvroJson } from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
+import { subjectOf, type Topic } from '@pm/schemas/log/topics';
 import type { Log } from '../log/index.ts';
 import { addressOf, type RegistryAccess } from './address.ts';
 import { restoreSchemas } from './restore.io.ts';

@@ -1,4 +1,4 @@
-import { AvroError } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
 import type { RecordReader } from './record-codec.io.ts';
 
 /**

@@ -1,13 +1,7 @@
-import {
-  AvroError,
-  type AvroSchema,
-  type Codec,
-  compileCodec,
-  compileResolver,
-  type Infer,
-  registryHeaderBytes,
-  toAvroJson,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type Codec, compileCodec, compileResolver } from '@pm/schemas/avro/codec';
+import { type AvroSchema, type Infer, toAvroJson } from '@pm/schemas/avro/schema';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { assert } from '../assert/index.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { fitToReader } from './fit.ts';

@@ -1,4 +1,5 @@
-import { AvroError, type ListedSchema } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
 import { Fault } from '../fault/index.ts';
 import type { RegistryAddress } from './address.ts';
 import { importArchive } from './apicurio-archive.ts';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { COMPATIBILITY, SchemaRegistry } from '@kafkajs/confluent-schema-registry';
-import { type AvroSchema, toAvroJson } from '@pm/schemas';
+import { type AvroSchema, toAvroJson } from '@pm/schemas/avro/schema';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import type { RegistryAddress } from './address.ts';

@@ -1,11 +1,7 @@
-import {
-  AvroError,
-  type AvroSchema,
-  type Infer,
-  type ListedSchema,
-  type Topic,
-  toAvroJson,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type AvroSchema, type Infer, toAvroJson } from '@pm/schemas/avro/schema';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
+import type { Topic } from '@pm/schemas/log/topics';
 import { Fault } from '../fault/index.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { openRecordCodec, type RecordCodec, type RecordReader } from './record-codec.io.ts';

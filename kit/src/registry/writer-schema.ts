@@ -1,4 +1,5 @@
-import { AvroError, type AvroSchema } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import type { AvroSchema } from '@pm/schemas/avro/schema';
 
 type AvroRecord = Extract<AvroSchema, { readonly type: 'record' }>;
 type AvroOneOf = Extract<AvroSchema, { readonly type: 'oneOf' }>;

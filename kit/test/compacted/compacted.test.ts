@@ -1,4 +1,4 @@
-import { type CatalogEntry, catalogEntry, catalogKey } from '@pm/schemas';
+import { type CatalogEntry, catalogEntry, catalogKey } from '@pm/schemas/log/catalog';
 import { followTable } from '../../src/compacted/index.ts';
 import { Fault } from '../../src/fault/index.ts';
 import type { LogClient } from '../../src/kafka/log-client.io.ts';

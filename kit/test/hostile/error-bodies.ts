@@ -1,4 +1,5 @@
-import { ErrorResponse, type HttpRoute, type RouteFamily, TypedErrorResponse } from '@pm/schemas';
+import { ErrorResponse, TypedErrorResponse } from '@pm/schemas/http/reading';
+import type { HttpRoute, RouteFamily } from '@pm/schemas/routes/route';
 import { Value } from 'typebox/value';
 
 /**

@@ -1,11 +1,10 @@
 import {
   type DeclaredResponse,
-  type OperatorRouteDeclaration,
   operatorResponsesOf,
-  operatorRoutes,
-  type RouteDeclaration,
   responsesOf,
-} from '@pm/schemas';
+} from '@pm/schemas/routes/responses';
+import type { OperatorRouteDeclaration, RouteDeclaration } from '@pm/schemas/routes/route';
+import { operatorRoutes } from '@pm/schemas/routes/routes';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import type { Type } from 'typebox';
 import { Compile } from 'typebox/compile';

@@ -1,4 +1,4 @@
-import { type HttpRoute, urlsOf } from '@pm/schemas';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
 import type { InjectOptions } from 'fastify';
 import type { HttpApp } from '../../src/http/app.io.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { openApiDocument } from '@pm/schemas';
 import { openHttp } from '../../src/http/open.io.ts';
 import { descriptionRoutes } from '../../src/http/openapi-routes.io.ts';
 import { silentLog } from '../../src/log/index.ts';
+import { openApiDocument } from '../../src/openapi/index.ts';
 
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });
 for (const { path, add } of descriptionRoutes()) {

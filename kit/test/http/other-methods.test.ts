@@ -1,4 +1,5 @@
-import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import type { InjectOptions } from 'fastify';
 import type { HttpApp } from '../../src/http/app.io.ts';
 import { openHttp } from '../../src/http/open.io.ts';

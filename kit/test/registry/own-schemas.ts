@@ -1,4 +1,6 @@
-import { type ListedSchema, toAvroJson, topics } from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import type { ListedSchema } from '@pm/schemas/log/service-keys';
+import { topics } from '@pm/schemas/log/topics';
 import { Schemas } from '../../src/registry/index.ts';
 
 /** The schemas of this version under ids from 1 in the order of the topics, as set-up lists them on a fresh log. */

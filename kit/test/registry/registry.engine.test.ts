@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AvroSchema, type Topic, toAvroJson, topics } from '@pm/schemas';
+import { type AvroSchema, toAvroJson } from '@pm/schemas/avro/schema';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { silentLog } from '../../src/log/index.ts';
 import { openRegistry } from '../../src/registry/open.io.ts';
 import { Schemas } from '../../src/registry/schemas.io.ts';

@@ -1,4 +1,5 @@
-import { toAvroJson, topics } from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { topics } from '@pm/schemas/log/topics';
 import { silentLog } from '../../src/log/index.ts';
 import { openRegistry, topicName } from '../../src/registry/open.io.ts';
 import { FakeRegistry } from './fake-registry.ts';

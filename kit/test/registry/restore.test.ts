@@ -1,4 +1,4 @@
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { silentLog } from '../../src/log/index.ts';
 import { openRegistry, type Registry } from '../../src/registry/open.io.ts';
 import { FakeRegistry } from './fake-registry.ts';

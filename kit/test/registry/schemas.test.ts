@@ -1,4 +1,7 @@
-import { AvroError, type Envelope, toAvroJson, topics } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import type { Envelope } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { Fault } from '../../src/fault/index.ts';
 import { readValue } from '../../src/registry/read-value.io.ts';
 import { Schemas } from '../../src/registry/schemas.io.ts';

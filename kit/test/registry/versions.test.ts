@@ -1,4 +1,6 @@
-import { AvroError, type AvroSchema, toAvroJson, topics } from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type AvroSchema, toAvroJson } from '@pm/schemas/avro/schema';
+import { topics } from '@pm/schemas/log/topics';
 import avsc from 'avsc';
 import { openRecordCodec } from '../../src/registry/record-codec.io.ts';
 

@@ -1,11 +1,6 @@
-import {
-  type Command,
-  type Envelope,
-  type EventOf,
-  type ExecutionEvent,
-  newestRules,
-  rules,
-} from '@pm/schemas';
+import type { EventOf, ExecutionEvent } from '@pm/schemas/log/executions';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
 import { unreachable } from './assumption.ts';
 import { closeRecord } from './events/close-record.ts';
 import { EventWriter } from './events/event-writer.ts';

@@ -5,10 +5,10 @@ import {
   fencesMax,
   fillsPerOrderMax,
   fillsPerRecordMax,
-  type KeyRole,
   releasesPerRecordMax,
   rememberedIdsMax,
-} from '@pm/schemas';
+} from '@pm/schemas/log/executions';
+import type { KeyRole } from '@pm/schemas/log/types';
 import type { Owner } from './book/order-pool.ts';
 import type { EventWriter } from './events/event-writer.ts';
 import { LookAhead } from './orders/look-ahead.ts';

@@ -1,6 +1,7 @@
 import type { LogProducer, OutgoingRecord } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type DeadLetter, deadLetterValueMaxBytes, topics } from '@pm/schemas';
+import { type DeadLetter, deadLetterValueMaxBytes } from '@pm/schemas/log/accounts';
+import { topics } from '@pm/schemas/log/topics';
 import type { InputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
 

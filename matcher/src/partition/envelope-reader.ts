@@ -2,17 +2,16 @@ import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
 import { type SealedBytes, SealedBytesReader, verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { compileCodec } from '@pm/schemas/avro/codec';
+import { clockLeapMaxMs, rules } from '@pm/schemas/log/log-rules';
 import {
-  AvroError,
   type CommandOf,
-  clockLeapMaxMs,
-  compileCodec,
   type Envelope,
   envelope as envelopeSchema,
   envelopeSignatureBytes,
-  registryHeaderBytes,
-  rules,
-} from '@pm/schemas';
+} from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import {
   type Engine,
   maySign,

@@ -1,7 +1,7 @@
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import type { DeadLetters, Rejected } from './dead-letters.io.ts';
 import type { OutputPlaces } from './output-places.io.ts';
 import type { OutputSeals } from './output-seals.ts';

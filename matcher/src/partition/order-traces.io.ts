@@ -6,7 +6,7 @@ import {
   tracedOrdersIn,
 } from '@pm/domain/traces/order-traces';
 import { newSpanId, type Traces } from '@pm/kit/traces';
-import type { Envelope } from '@pm/schemas';
+import type { Envelope } from '@pm/schemas/log/orders';
 import type { OutputSlice } from './execution-writer.io.ts';
 import type { TracedOrdersOf } from './record-processor.ts';
 import type { ProcessedSlice } from './slices.io.ts';

@@ -1,7 +1,7 @@
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordPlace } from '@pm/kit/kafka';
-import { registryHeaderBytes } from '@pm/schemas';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import type { OutputRecord } from './record-processor.ts';
 import type { StoredExecutions } from './stored-executions.io.ts';
 

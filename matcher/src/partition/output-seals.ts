@@ -1,6 +1,6 @@
 import { type SealedRecord, sealHeader, sealRecord } from '@pm/domain/authority/seal';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
-import { sealedOutputEvery } from '@pm/schemas';
+import { sealedOutputEvery } from '@pm/schemas/log/executions';
 
 export interface OutputSealsOptions {
   /** The OWNER key. */

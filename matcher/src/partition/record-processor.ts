@@ -1,14 +1,10 @@
 import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
 import type { TracedOrder } from '@pm/domain/traces/order-traces';
 import { Fault } from '@pm/kit/fault';
-import {
-  type Command,
-  checkpointEveryRecords,
-  type Envelope,
-  type Execution,
-  type RefusalCode,
-  rules,
-} from '@pm/schemas';
+import { checkpointEveryRecords, type Execution } from '@pm/schemas/log/executions';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { Applied, Engine, RejectReason } from '../core/index.ts';
 import type { EnvelopeReader, EnvelopeReading, ReadingHints } from './envelope-reader.ts';
 import { type HashState, hashHere, hashOf, type StateHash } from './state-hash.ts';

@@ -1,5 +1,6 @@
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Envelope, Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Envelope } from '@pm/schemas/log/orders';
 import { Engine } from '../core/index.ts';
 import { EnvelopeReader } from './envelope-reader.ts';
 import {

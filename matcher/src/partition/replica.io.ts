@@ -1,5 +1,6 @@
 import { Fault, within } from '@pm/kit/fault';
-import { noOwner, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import { noOwner } from '@pm/schemas/log/orders';
 import { ChangeSignal } from './change-signal.io.ts';
 import { ClaimPolicy, type ClaimRules, type Ownership } from './claim-policy.ts';
 import { CopyReading, type OpenCopies } from './copy-reading.io.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '@pm/kit/assert';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Envelope } from '@pm/schemas';
+import type { Envelope } from '@pm/schemas/log/orders';
 import type { Rejected } from './dead-letters.io.ts';
 import type { InputRecord, OutputRecord, RecordProcessor } from './record-processor.ts';
 import { SealsAhead } from './seals-ahead.io.ts';

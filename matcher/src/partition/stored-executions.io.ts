@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { PartitionBounds } from '@pm/kit/kafka';
 import { type RecordReader, readValue } from '@pm/kit/registry';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { LogRanges } from './log-ranges.io.ts';
 
 /** The identity of a stored output. */

@@ -5,7 +5,7 @@ import type { Clock } from '@pm/kit/clock';
 import type { LogProducer, RecordPlace } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Command, Envelope } from '@pm/schemas';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
 import type { Engine } from '../core/index.ts';
 import { TickTime } from './tick-time.ts';
 import { UnreadTicks } from './unread-ticks.ts';

@@ -1,4 +1,4 @@
-import { clockLeapMaxMs } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 
 /** Both clocks of this machine at one moment, milliseconds. */
 export interface MachineTime {

@@ -1,5 +1,5 @@
 import { Random } from '@pm/kit/random';
-import { type Command, noOwner, ownerIdBytes } from '@pm/schemas';
+import { type Command, noOwner, ownerIdBytes } from '@pm/schemas/log/orders';
 import { envelopeOf } from './commands.ts';
 import { RandomLog, type RandomRecord } from './random-log.ts';
 

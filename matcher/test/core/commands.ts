@@ -1,4 +1,5 @@
-import type { Command, CommandOf, Envelope, ExecutionEvent, PlaceOrder } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command, CommandOf, Envelope, PlaceOrder } from '@pm/schemas/log/orders';
 import { keyIdOf } from '../../src/core/index.ts';
 
 /** Builders of commands with sensible defaults, for examples, scenarios and random logs. */

@@ -1,13 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { firstChain, sealWritten } from '@pm/domain/signoff/records';
-import {
-  type Command,
-  compileCodec,
-  type Envelope,
-  type Execution,
-  execution,
-  registryHeaderBytes,
-} from '@pm/schemas';
+import { compileCodec } from '@pm/schemas/avro/codec';
+import { type Execution, execution } from '@pm/schemas/log/executions';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import { envelopeOf, opening, partition } from './commands.ts';

@@ -1,4 +1,5 @@
-import { type ExecutionEvent, holdMicro } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { holdMicro } from '@pm/schemas/money';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import { envelopeOf, lotMicro, marketRules, opening, orderOf, partition } from './commands.ts';

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Command, type ExecutionEvent, newestRules } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { EventWriter } from '../../src/core/events/event-writer.ts';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';

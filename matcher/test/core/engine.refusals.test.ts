@@ -1,12 +1,13 @@
-import type { Command, CommandOf, MarketMode, PlaceOrder, RefusalCode } from '@pm/schemas';
 import {
   fillsPerOrderMax,
-  newestRules,
   openOrdersPerWalletMax,
-  orderSizeMaxMicro,
-  rules,
   takerDelayMaxMs,
-} from '@pm/schemas';
+} from '@pm/schemas/log/executions';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command, CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
+import type { MarketMode } from '@pm/schemas/log/types';
+import { orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { Engine, keyIdOf } from '../../src/core/index.ts';
 import {
   apiKeyOf,

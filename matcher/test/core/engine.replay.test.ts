@@ -1,4 +1,5 @@
-import { type Command, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import {

@@ -1,6 +1,7 @@
 import { Random } from '@pm/kit/random';
-import type { Command, CommandOf, Envelope, PlaceOrder, TimeInForce } from '@pm/schemas';
-import { holdMicro } from '@pm/schemas';
+import type { Command, CommandOf, Envelope, PlaceOrder } from '@pm/schemas/log/orders';
+import type { TimeInForce } from '@pm/schemas/log/types';
+import { holdMicro } from '@pm/schemas/money';
 import type { Limits } from '../../src/core/index.ts';
 import {
   apiKeyOf,

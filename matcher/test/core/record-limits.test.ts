@@ -1,4 +1,5 @@
-import type { Command, ExecutionEvent } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 import { Engine, type Limits } from '../../src/core/index.ts';
 import {
   cancelAll,

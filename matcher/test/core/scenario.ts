@@ -1,11 +1,6 @@
-import type {
-  Command,
-  ExecutionEvent,
-  MarketMode,
-  PlaceOrder,
-  Side,
-  TimeInForce,
-} from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
+import type { MarketMode, Side, TimeInForce } from '@pm/schemas/log/types';
 import { Engine } from '../../src/core/index.ts';
 import {
   cancelAll,

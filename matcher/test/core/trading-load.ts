@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
-import { type Command, type Envelope, holdMicro, type PlaceOrder } from '@pm/schemas';
+import type { Command, Envelope, PlaceOrder } from '@pm/schemas/log/orders';
+import { holdMicro } from '@pm/schemas/money';
 import {
   apiKeyOf,
   builderOf,

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { openSignOffKey, verifierFor } from '@pm/domain/signoff/keys';
 import { sealEnvelope, sealWritten, verifySealed } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { Engine } from '../../dist/core/index.js';
 import { EnvelopeReader } from '../../dist/partition/envelope-reader.js';
 import { firstPosition, RecordProcessor } from '../../dist/partition/record-processor.js';

@@ -1,5 +1,7 @@
 import { firstChain } from '@pm/domain/signoff/records';
-import { type Command, checkpointEveryRecords, newestRules, rules } from '@pm/schemas';
+import { checkpointEveryRecords } from '@pm/schemas/log/executions';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { type LogPosition, RecordProcessor } from '../../src/partition/record-processor.ts';

@@ -1,4 +1,5 @@
-import { type Command, clockLeapMaxMs, type PlaceOrder } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import { marketRules, orderOf, startMs } from '../core/commands.ts';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';

@@ -1,20 +1,19 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Random } from '@pm/kit/random';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { rules } from '@pm/schemas/log/log-rules';
 import {
   type Command,
   type Envelope,
   envelopeSignatureBytes,
-  type KeyRole,
   noOwner,
   ownerIdBytes,
   type PlaceOrder,
-  registryHeaderBytes,
-  rules,
   sequencesPerRun,
-  toAvroJson,
-  topics,
-} from '@pm/schemas';
+} from '@pm/schemas/log/orders';
+import { registryHeaderBytes, topics } from '@pm/schemas/log/topics';
+import type { KeyRole } from '@pm/schemas/log/types';
 import type { InputRecord } from '../../src/partition/record-processor.ts';
 import {
   marketRules,

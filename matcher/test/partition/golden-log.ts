@@ -4,12 +4,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { openRecordCodec } from '@pm/kit/registry';
 import {
   checkpointEveryRecords,
-  clockLeapMaxMs,
   openOrdersPerWalletMax,
-  sequencesPerRun,
   takerDelayMaxMs,
-  topics,
-} from '@pm/schemas';
+} from '@pm/schemas/log/executions';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
+import { sequencesPerRun } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import {

@@ -1,7 +1,8 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Random } from '@pm/kit/random';
-import { type Command, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { cancelAll, marketRules, orderOf, startMs } from '../core/commands.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
 

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '@pm/kit/assert';
-import { type Command, type ExecutionEvent, newestRules } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';

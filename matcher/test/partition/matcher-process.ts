@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Log, silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { ownerIdBytes } from '@pm/schemas';
+import { ownerIdBytes } from '@pm/schemas/log/orders';
 import { Engine } from '../../src/core/index.ts';
 import { openMatcherMetrics } from '../../src/metrics.ts';
 import { DeadLetters } from '../../src/partition/dead-letters.io.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventOf, Execution } from '@pm/schemas';
+import type { EventOf, Execution } from '@pm/schemas/log/executions';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { decodeImage } from '../../src/partition/snapshot-image.ts';
 import {

@@ -1,7 +1,7 @@
 import { readSeal, signedBytes } from '@pm/domain/authority/seal';
 import { openSignOffKey, verifierFor } from '@pm/domain/signoff/keys';
 import type { OutgoingRecord } from '@pm/kit/kafka';
-import { sealedOutputEvery } from '@pm/schemas';
+import { sealedOutputEvery } from '@pm/schemas/log/executions';
 import { OutputSeals } from '../../src/partition/output-seals.ts';
 
 const key = openSignOffKey(Buffer.alloc(32, 4));

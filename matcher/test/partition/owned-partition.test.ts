@@ -1,4 +1,4 @@
-import { checkpointEveryRecords } from '@pm/schemas';
+import { checkpointEveryRecords } from '@pm/schemas/log/executions';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { engines, MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';

@@ -1,5 +1,5 @@
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';

@@ -1,15 +1,11 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import {
-  type Command,
-  deadLetterValueMaxBytes,
-  type Envelope,
-  newestRules,
-  ownerIdBytes,
-  toAvroJson,
-  topics,
-} from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { deadLetterValueMaxBytes } from '@pm/schemas/log/accounts';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import { type Command, type Envelope, ownerIdBytes } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';

@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
-import { type Command, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { startMs } from '../core/commands.ts';
 import { type ProcessOptions, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';

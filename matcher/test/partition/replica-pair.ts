@@ -1,4 +1,5 @@
-import { type Command, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import type { UnseenLimits } from '../../src/partition/unseen-outputs.ts';
 import { startMs } from '../core/commands.ts';
 import { topicNames } from './matcher-process.ts';

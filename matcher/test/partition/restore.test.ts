@@ -1,4 +1,4 @@
-import { registryHeaderBytes } from '@pm/schemas';
+import { registryHeaderBytes } from '@pm/schemas/log/topics';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { Applied } from '../../src/core/index.ts';
 import { engines, MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';

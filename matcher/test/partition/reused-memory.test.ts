@@ -1,5 +1,5 @@
 import { openRecordCodec } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';

@@ -1,4 +1,5 @@
-import { type CommandOf, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import type { EngineFactory } from '../../src/partition/restore.io.ts';

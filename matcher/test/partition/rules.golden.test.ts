@@ -1,4 +1,6 @@
-import { command, executionEvent, newestRules, rules } from '@pm/schemas';
+import { executionEvent } from '@pm/schemas/log/executions';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import { command } from '@pm/schemas/log/orders';
 import { GoldenHistory, goldenHead } from './golden-history.ts';
 import {
   codecFor,

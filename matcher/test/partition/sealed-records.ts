@@ -1,7 +1,10 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, type Execution, rules, topics } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { opening, partition } from '../core/commands.ts';
 import { RandomLog } from '../core/random-log.ts';
 

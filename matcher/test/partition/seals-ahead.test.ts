@@ -1,6 +1,6 @@
 import { verifyInPool } from '@pm/domain/signoff/verify-in-pool.io';
 import { Random } from '@pm/kit/random';
-import { newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { Engine } from '../../src/core/index.ts';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';

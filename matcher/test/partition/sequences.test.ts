@@ -1,4 +1,5 @@
-import type { Command, Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Command } from '@pm/schemas/log/orders';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';

@@ -1,6 +1,9 @@
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, newestRules, rules, toAvroJson, topics } from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
+import { topics } from '@pm/schemas/log/topics';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { keys, partition } from './sealed-records.ts';

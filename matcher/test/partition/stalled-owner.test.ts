@@ -1,4 +1,5 @@
-import { newestRules, noOwner } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import { noOwner } from '@pm/schemas/log/orders';
 import { tickAgeMaxMs } from '../../src/partition/lifecycle.ts';
 import { stillMaxMs } from '../../src/partition/replica.io.ts';
 import { topicNames } from './matcher-process.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import { newestRules, noOwner } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import { noOwner } from '@pm/schemas/log/orders';
 import { unstoredMaxMs } from '../../src/partition/claim-policy.ts';
 import { cancelAll, marketRules, orderOf, signerOf, startMs } from '../core/commands.ts';
 import { snapshotFolder, topicNames } from './matcher-process.ts';

@@ -2,7 +2,7 @@ import { verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import type { LogProducer, RecordPlace } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { sequencesPerRun } from '@pm/schemas';
+import { sequencesPerRun } from '@pm/schemas/log/orders';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { type TickedEngine, TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { codecs, keys, partition } from './sealed-records.ts';

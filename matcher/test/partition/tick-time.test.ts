@@ -1,4 +1,4 @@
-import { clockLeapMaxMs } from '@pm/schemas';
+import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 import { TickTime } from '../../src/partition/tick-time.ts';
 
 const startMs = 1_800_000_000_000;

@@ -1,4 +1,5 @@
-import type { ExecutionEvent, PlaceOrder } from '@pm/schemas';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
 import { marketRules, orderOf } from '../core/commands.ts';
 import { topicNames } from './matcher-process.ts';
 import { readOutputs } from './reading.ts';

@@ -1,4 +1,6 @@
-import type { LeaderboardEntry, Position, StoredOrder, WalletBalances } from '@pm/schemas';
+import type { WalletBalances } from '@pm/schemas/http/private-reading';
+import type { Position, StoredOrder } from '@pm/schemas/http/reading';
+import type { LeaderboardEntry } from '@pm/schemas/http/reports';
 import { type Static, Type } from 'typebox';
 import {
   conditionId,

@@ -1,4 +1,4 @@
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 
 /** Who calls `/mcp`, as the headers say. */
 export interface Caller {

@@ -3,7 +3,7 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { bodyMaxBytes } from '@pm/schemas';
+import { bodyMaxBytes } from '@pm/schemas/routes/route';
 
 /** Whether a caller takes JSON and no stream of events: also one that takes anything, such as curl, or says nothing. */
 export function takesJsonOnly(accept: string | undefined): boolean {

@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type HttpApp, Shares } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
-import { bodyMaxBytes } from '@pm/schemas';
+import { bodyMaxBytes } from '@pm/schemas/routes/route';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerFactory } from '../server/build-server.io.ts';
 import { callerOf } from './caller.ts';

@@ -1,5 +1,5 @@
 import type { MountedResponseOf } from '@pm/client';
-import type { ResponseOf } from '@pm/schemas';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import { type Static, Type } from 'typebox';
 import {
   conditionId,

@@ -1,4 +1,6 @@
-import type { BookSnapshot, PublicTrade, ResponseOf } from '@pm/schemas';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
+import type { PublicTrade } from '@pm/schemas/http/reports';
+import type { ResponseOf } from '@pm/schemas/routes/routes';
 import { type Static, Type } from 'typebox';
 import {
   conditionId,

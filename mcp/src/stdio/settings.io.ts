@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Signer, walletFromPrivateKey } from '@pm/client';
 import { type ConfigOf, list, readConfig, text, url } from '@pm/kit/config';
-import { parseConditionId, parseMicro } from '@pm/schemas';
+import { parseMicro } from '@pm/schemas/decimal';
+import { parseConditionId } from '@pm/schemas/ids';
 import { marketsMax, type TradingLimits } from '../trading/limits.ts';
 
 const usdc = /^((0|[1-9]\d{0,8})(\.\d{1,6})?)?$/;

@@ -1,4 +1,4 @@
-import { microText } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
 import { ToolRefusal } from '../server/tool.ts';
 
 /** Limits of a model that trades with a wallet, set by the owner. Amounts in micro-USDC, as `riskMicro` counts. */

@@ -1,17 +1,14 @@
+import { microText, parseMicro, parsePrice, priceText } from '@pm/schemas/decimal';
+import type { TimeInForce } from '@pm/schemas/log/types';
 import {
   complementPrice,
   feeBoundMicro,
   holdMicro,
   lotMicro,
-  microText,
   notionalMicro,
   orderSizeMaxMicro,
-  parseMicro,
-  parsePrice,
   priceOne,
-  priceText,
-  type TimeInForce,
-} from '@pm/schemas';
+} from '@pm/schemas/money';
 import { type Static, Type } from 'typebox';
 import { amountInput, priceInput, side, tokenId, unixSeconds } from '../server/forms.ts';
 import { ToolRefusal } from '../server/tool.ts';

@@ -1,5 +1,5 @@
 import { type Placement, UnresolvedOrdersError } from '@pm/client';
-import { microText } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
 import { type Static, Type } from 'typebox';
 import { OrderView, orderView } from '../accounts/account-views.ts';
 import { orNull } from '../server/forms.ts';

@@ -1,4 +1,5 @@
-import { microText, type OrderFinding, parseMicro, parsePrice, priceText } from '@pm/schemas';
+import { microText, parseMicro, parsePrice, priceText } from '@pm/schemas/decimal';
+import type { OrderFinding } from '@pm/schemas/http/order-finding';
 import { type Static, Type } from 'typebox';
 import type { MarketView } from '../markets/market-view.ts';
 import { conditionId, decimal, isoTime, orNull, tokenId, userWritten } from '../server/forms.ts';

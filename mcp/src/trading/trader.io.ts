@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ExchangeClient, type OrderDraft, type Signer } from '@pm/client';
-import { microText, type OrderFinding, priceText, type WalletBalances } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { OrderFinding } from '@pm/schemas/http/order-finding';
+import type { WalletBalances } from '@pm/schemas/http/private-reading';
 import type { DaySpending } from './day-spending.io.ts';
 import type { TradingLimits } from './limits.ts';
 import type { OrderMeaning } from './order-meaning.ts';

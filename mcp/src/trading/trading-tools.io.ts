@@ -1,5 +1,6 @@
 import type { CancelAllResult } from '@pm/client';
-import type { BookSnapshot, CancelResult } from '@pm/schemas';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
+import type { CancelResult } from '@pm/schemas/http/trading';
 import { Type } from 'typebox';
 import { readMarket } from '../markets/market-tools.io.ts';
 import { conditionId, orderId } from '../server/forms.ts';

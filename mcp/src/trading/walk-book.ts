@@ -1,11 +1,6 @@
-import {
-  affordableMicro,
-  type BookSnapshot,
-  feeMicro,
-  notionalMicro,
-  parseMicro,
-  parsePrice,
-} from '@pm/schemas';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
+import { affordableMicro, feeMicro, notionalMicro } from '@pm/schemas/money';
 import type { OrderMeaning } from './order-meaning.ts';
 
 /** Part of one book level that an order would take. */

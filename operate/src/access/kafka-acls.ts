@@ -1,5 +1,5 @@
 import { topicName } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { copyNameOf } from '../repair/copy-marker.ts';
 import { accountOf } from './declared.ts';
 import type { DeclaredAccess, TopicRight } from './rights.ts';

@@ -1,4 +1,4 @@
-import { type RedisKeys, redisKeys } from '@pm/schemas';
+import { type RedisKeys, redisKeys } from '@pm/schemas/redis/keys';
 import { accountOf } from './declared.ts';
 import { passwordHashOf } from './password-hash.ts';
 import type { DeclaredAccess, RedisKeyName, RedisRights } from './rights.ts';

@@ -1,5 +1,6 @@
 import { sealedTopics } from '@pm/domain/authority/sealed-log.io';
-import { matcherGroup, projectorGroup, type RedisKeys, topics } from '@pm/schemas';
+import { matcherGroup, projectorGroup, topics } from '@pm/schemas/log/topics';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 
 export type TopicName = keyof typeof topics;
 

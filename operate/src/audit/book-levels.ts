@@ -1,4 +1,4 @@
-import type { Side } from '@pm/schemas';
+import type { Side } from '@pm/schemas/log/types';
 
 /** Levels of one side, micro-shares by price of token 0 in 1/10000 USDC. */
 class Ladder {

@@ -1,11 +1,6 @@
-import {
-  type EventOf,
-  type Execution,
-  type Fill,
-  notionalMicro,
-  priceOne,
-  tables,
-} from '@pm/schemas';
+import type { EventOf, Execution, Fill } from '@pm/schemas/log/executions';
+import { notionalMicro, priceOne } from '@pm/schemas/money';
+import { tables } from '@pm/schemas/tables/tables';
 import { digestOf, textDigest } from './digests.ts';
 import { type Cells, keyColumns, RowSums } from './row-sums.ts';
 

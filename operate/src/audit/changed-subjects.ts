@@ -1,9 +1,5 @@
-import {
-  type Execution,
-  type ExecutionEvent,
-  orderIdFromBytes,
-  walletFromBytes,
-} from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
 import type { Mismatch } from './compare-redis.ts';
 import { tokenKey } from './fill-totals.ts';
 

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  complementPrice,
-  parseMicro,
-  parsePrice,
-  type RedisKeys,
-  type TokenId,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
+import type { TokenId, WalletAddress } from '@pm/schemas/ids';
+import { complementPrice } from '@pm/schemas/money';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import { BookLevels } from './book-levels.ts';
 import type { LogAudit } from './log-audit.ts';
 

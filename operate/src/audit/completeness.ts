@@ -1,5 +1,5 @@
 import type { CompletePartition } from '@pm/deploy/installation/completeness';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 
 /**
  * Judges the rows of table `completeness` that were read before the log: in each partition the last record before

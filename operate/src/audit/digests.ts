@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { type Column, isNullable, type OrderPlaced, tables, valueType } from '@pm/schemas';
+import type { OrderPlaced } from '@pm/schemas/log/executions';
+import { type Column, isNullable, valueType } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import type { LegSource } from './positions.ts';
 
 /**

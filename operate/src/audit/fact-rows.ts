@@ -1,13 +1,7 @@
-import {
-  complementPrice,
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  priceOne,
-  type Side,
-  tables,
-} from '@pm/schemas';
+import type { EventOf, Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, priceOne } from '@pm/schemas/money';
+import { tables } from '@pm/schemas/tables/tables';
 import { bytesDigest, textDigest } from './digests.ts';
 import { type Cells, RowSums } from './row-sums.ts';
 

@@ -1,12 +1,7 @@
-import {
-  complementPrice,
-  type EventOf,
-  type Fill,
-  notionalMicro,
-  priceOne,
-  type Side,
-  walletFromBytes,
-} from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf, Fill } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, notionalMicro, priceOne } from '@pm/schemas/money';
 import { type Leg, type LegSource, type PositionKey, Positions } from './positions.ts';
 
 /** Totals of fills and moves: positions of each wallet, its money, collateral of each market. */

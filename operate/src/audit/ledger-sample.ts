@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Random } from '@pm/kit/random';
-import { workedQueries } from '@pm/schemas';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import type { Mismatch } from './compare-redis.ts';
 import { tokenKey } from './fill-totals.ts';
 import type { Position, Positions } from './positions.ts';

@@ -1,11 +1,5 @@
-import {
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  orderIdFromBytes,
-  walletFromBytes,
-} from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf, Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 import { BookLevels } from './book-levels.ts';
 import { openOrderDigest } from './digests.ts';
 import { add, FillTotals } from './fill-totals.ts';

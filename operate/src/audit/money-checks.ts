@@ -1,4 +1,4 @@
-import { complementPrice, notionalMicro } from '@pm/schemas';
+import { complementPrice, notionalMicro } from '@pm/schemas/money';
 import { add, type FillTotals, tokenKey } from './fill-totals.ts';
 
 /** The money and tokens of a log by its events, and the same by its fills and orders. */

@@ -3,7 +3,8 @@ import { sealHeader } from '@pm/domain/authority/seal';
 import { placeOf } from '@pm/domain/authority/service-keys';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
-import { sealedOutputEvery, topics } from '@pm/schemas';
+import { sealedOutputEvery } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
 
 /** An owner that is replaced and the one after it may each leave so many outputs without a seal. */
 const unsealedMax = 2 * sealedOutputEvery;

@@ -1,4 +1,5 @@
-import { notionalMicro, type Side } from '@pm/schemas';
+import type { Side } from '@pm/schemas/log/types';
+import { notionalMicro } from '@pm/schemas/money';
 
 export interface PositionKey {
   readonly wallet: string;

@@ -1,4 +1,4 @@
-import type { Table } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
 import { digestOf, digestSql, mixOf, mixSql } from './digests.ts';
 
 /** A row as numbers (`digests.ts`) and NULLs, in the order of the columns of its table. */

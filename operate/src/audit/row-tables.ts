@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type Table, tables } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import type { LogExpectation } from './log-expectation.ts';
 import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
 

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { parseMicro } from '@pm/schemas';
+import { parseMicro } from '@pm/schemas/decimal';
 import type { Mismatch } from './compare-redis.ts';
 import { openOrderDigestSql } from './digests.ts';
 import { tokenKey } from './fill-totals.ts';

@@ -1,4 +1,5 @@
-import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas/log/accounts';
 import { add } from './fill-totals.ts';
 
 /**

@@ -3,7 +3,7 @@ import { handOnCall, toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
-import { operatorRoles } from '@pm/schemas';
+import { operatorRoles } from '@pm/schemas/operators';
 import { Command } from 'commander';
 import { addOperator, removeOperator, shownOperators } from '../operators/operators-file.ts';
 

@@ -1,16 +1,14 @@
+import { operatorRoles } from '@pm/schemas/operators';
 import {
   type Access,
   accessOf,
   type OperatorCaller,
   operatorAccessOf,
-  operatorRoles,
-  operatorSubjects,
   type Principal,
   principals,
-  routeSubjects,
-  type SecondPersonCase,
-  secondPersonCases,
-} from '@pm/schemas';
+} from '@pm/schemas/routes/access';
+import { type SecondPersonCase, secondPersonCases } from '@pm/schemas/routes/route';
+import { operatorSubjects, routeSubjects } from '@pm/schemas/routes/routes';
 import { renewed } from './data-dictionary.ts';
 
 const marks = ['<!-- access:begin (npm run docs) -->', '<!-- access:end -->'] as const;

@@ -1,4 +1,4 @@
-import { type Column, type Table, valueType } from '@pm/schemas';
+import { type Column, type Table, valueType } from '@pm/schemas/tables/create-table';
 
 const wallet = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 const otherWallet = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';

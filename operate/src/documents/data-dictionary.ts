@@ -1,11 +1,8 @@
-import {
-  leaderboardTables,
-  rebuildHold,
-  type Table,
-  tables,
-  type WorkedQuery,
-  workedQueries,
-} from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
+import { tables } from '@pm/schemas/tables/tables';
+import { type WorkedQuery, workedQueries } from '@pm/schemas/tables/worked-queries';
 import { exampleOf } from './column-examples.ts';
 
 const marks = {

@@ -1,11 +1,6 @@
-import {
-  readRefusalCodes,
-  readRefusals,
-  refusalCauses,
-  refusalCodes,
-  refusals,
-  retryOf,
-} from '@pm/schemas';
+import { readRefusalCodes, readRefusals } from '@pm/schemas/read-refusals';
+import { refusalCauses } from '@pm/schemas/refusal-causes';
+import { refusalCodes, refusals, retryOf } from '@pm/schemas/refusals';
 
 const marks = ['<!-- errors:begin (npm run docs) -->', '<!-- errors:end -->'] as const;
 const readMarks = [

@@ -4,13 +4,9 @@ import { streamShares } from '@pm/deploy/gateway/streams';
 import { defaultHttpLimits, evictFrom, openingLimitOf } from '@pm/kit/http';
 import { endedForMs } from '@pm/kit/listener';
 import { requestsAtOnce } from '@pm/mcp/http/limits';
-import {
-  bodyMaxBytes,
-  coveredRoutes,
-  type RouteDeclaration,
-  rateScopes,
-  routes,
-} from '@pm/schemas';
+import { coveredRoutes, rateScopes } from '@pm/schemas/rate-limits';
+import { bodyMaxBytes, type RouteDeclaration } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 
 /** Scopes without routes. */
 const failures = {

@@ -1,4 +1,4 @@
-import { asyncApiDocument, openApiDocument, operatorApiDocument } from '@pm/schemas';
+import { asyncApiDocument, openApiDocument, operatorApiDocument } from '@pm/kit/openapi';
 
 /**
  * Descriptions of the API over HTTP that the repository keeps, by file: written by `npm run docs`, compared with the

@@ -1,4 +1,5 @@
-import { familyMounts, type RouteDeclaration, routeSubjects } from '@pm/schemas';
+import { familyMounts, type RouteDeclaration } from '@pm/schemas/routes/route';
+import { routeSubjects } from '@pm/schemas/routes/routes';
 import { renewed } from './data-dictionary.ts';
 
 const marks = ['<!-- routes:begin (npm run docs) -->', '<!-- routes:end -->'] as const;

@@ -1,14 +1,10 @@
-import {
-  clientFrames,
-  ownMessages,
-  publicMessages,
-  serverFrames,
-  streamChannels,
-  streamCloses,
-  streamErrors,
-  streamLimitMeanings,
-  streamLimits,
-} from '@pm/schemas';
+import { streamChannels } from '@pm/schemas/streams/channels';
+import { clientFrames } from '@pm/schemas/streams/client-frames';
+import { streamCloses, streamErrors } from '@pm/schemas/streams/codes';
+import { streamLimitMeanings, streamLimits } from '@pm/schemas/streams/limits';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
+import { serverFrames } from '@pm/schemas/streams/server-frames';
 
 /** The generated tables of `docs/trading/streams.md` by the names of their marks. */
 const tables = {

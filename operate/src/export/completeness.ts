@@ -1,7 +1,7 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
 import { insist } from '@pm/deploy/installation/retry-budget';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
 import type { Complete } from './manifest.ts';

@@ -1,4 +1,4 @@
-import { parseTime } from '@pm/schemas';
+import { parseTime } from '@pm/schemas/time';
 import { ExportError } from './export-error.ts';
 
 /** A day of UTC. */

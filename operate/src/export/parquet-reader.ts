@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Table } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
 import type { Session } from 'chdb';
 import { ExportError } from './export-error.ts';
 import type { FileContent, PartitionRange } from './manifest.ts';

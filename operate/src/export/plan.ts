@@ -1,4 +1,5 @@
-import { type Table, tables } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { ExportError } from './export-error.ts';
 
 /** A table whose rows belong to one day: those with `time` in it, and `where`. */

@@ -1,4 +1,4 @@
-import { type Column, columnNames, type Table, valueType } from '@pm/schemas';
+import { type Column, columnNames, type Table, valueType } from '@pm/schemas/tables/create-table';
 import type { PlannedTable } from './plan.ts';
 
 /** Columns that name the log record of a row. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { fileFacts } from '@pm/deploy/local/file-facts';
 import { messageOf, systemCodeOf } from '@pm/deploy/local/stack-error';
-import { type Table, tables } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { ExportError } from './export-error.ts';
 import { type ExportedTable, readManifest } from './manifest.ts';
 import { ParquetReader } from './parquet-reader.ts';

@@ -1,13 +1,9 @@
 import { keyIdOf } from '@pm/domain/signoff/keys';
 import { maySign, UsedSequences } from '@pm/matcher/core';
-import {
-  type Command,
-  type Envelope,
-  type KeyRole,
-  newestRules,
-  rules,
-  type ServiceKeyEntry,
-} from '@pm/schemas';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import type { ServiceKeyEntry } from '@pm/schemas/log/service-keys';
+import type { KeyRole } from '@pm/schemas/log/types';
 
 /** A key as one list has it. */
 export interface ListedKey {

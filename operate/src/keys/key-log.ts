@@ -22,15 +22,11 @@ import {
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { type RecordCodec, topicName } from '@pm/kit/registry';
-import {
-  AvroError,
-  type Envelope,
-  type Execution,
-  envelopeSignatureBytes,
-  registryHeaderBytes,
-  rules,
-  topics,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import type { Execution } from '@pm/schemas/log/executions';
+import { rules } from '@pm/schemas/log/log-rules';
+import { type Envelope, envelopeSignatureBytes } from '@pm/schemas/log/orders';
+import { registryHeaderBytes, topics } from '@pm/schemas/log/topics';
 import {
   idOf,
   type KeyLists,

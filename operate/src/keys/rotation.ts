@@ -8,7 +8,7 @@ import {
   type RotatedRole,
   rotatedSeeds,
 } from '@pm/deploy/setup/keys';
-import type { KeyRole } from '@pm/schemas';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { idOf, type KeyLists, type ListedKey } from './key-lists.ts';
 import { ownKeys } from './shown-keys.ts';
 

@@ -1,5 +1,5 @@
 import { type ExchangeKeys, publicKeyOf, rotatedSeeds } from '@pm/deploy/setup/keys';
-import type { KeyRole } from '@pm/schemas';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { idOf, type KeyLists, type ListedKey } from './key-lists.ts';
 
 /** The part of a key in `keys.json`. */

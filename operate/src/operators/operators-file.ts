@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { writeOperators } from '@pm/deploy/setup/operators';
 import { hashOfToken, problemIn } from '@pm/domain/operators/operators';
-import { OperatorEntry, OperatorsFile } from '@pm/schemas';
+import { OperatorEntry, OperatorsFile } from '@pm/schemas/operators';
 import { Value } from 'typebox/value';
 
 const tokenBytes = 32;

@@ -54,7 +54,7 @@ function copyDeclarations(room: 'client' | 'schemas', folder: string): void {
   const names = readdirSync(from, { recursive: true, encoding: 'utf8' });
   for (const name of names.filter((one) => one.endsWith('.d.ts'))) {
     const file = join(folder, name);
-    const up = relative(dirname(file), join(folder, '..', 'schemas', 'index.js'));
+    const up = relative(dirname(file), join(folder, '..', 'schemas'));
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, portable(readFileSync(join(from, name), 'utf8'), up.split(sep).join('/')));
   }
@@ -64,10 +64,10 @@ function copyDeclarations(room: 'client' | 'schemas', folder: string): void {
  * Declarations as other projects read them: `.js` in imports, the contracts beside them, no types of Node, no source
  * maps.
  */
-export function portable(text: string, schemasPath: string): string {
+export function portable(text: string, schemasFolder: string): string {
   return text
     .replaceAll(/(['"])(\.\.?\/[^'"]+)\.ts\1/g, '$1$2.js$1')
-    .replaceAll(/(['"])@pm\/schemas\1/g, `$1${schemasPath}$1`)
+    .replaceAll(/(['"])@pm\/schemas\/([^'"]+)\1/g, `$1${schemasFolder}/$2.js$1`)
     .replaceAll(/\bBuffer\b/g, 'Uint8Array')
     .replaceAll(/^\/\/# sourceMappingURL=.*$\n?/gm, '');
 }

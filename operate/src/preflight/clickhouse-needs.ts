@@ -4,7 +4,9 @@ import { otherColumns } from '@pm/deploy/setup/tables';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
-import { leaderboardTables, tableSettings, tables } from '@pm/schemas';
+import { tableSettings } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import { clickhouseRoles } from '../roles/roles.ts';
 import {
   type Grant,

@@ -8,7 +8,7 @@ import { noKeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import { kafkaConnection } from '@pm/kit/config';
 import { configOf, openLogClient, type TopicSpec, topicSettings } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { declaredAccess } from '../access/declared.ts';
 import { kafkaRightsOf, principalOf } from '../access/kafka-acls.ts';
 import {

@@ -13,7 +13,7 @@ import {
   storeFields,
 } from '@pm/kit/config';
 import { projectorsFields } from '@pm/projectors/config';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 
 const fields = {
   ...kafkaFields,

@@ -1,6 +1,6 @@
 import { registryConnection } from '@pm/kit/config';
 import { surveyRegistry, topicName } from '@pm/kit/registry';
-import { subjectOf, topics } from '@pm/schemas';
+import { subjectOf, topics } from '@pm/schemas/log/topics';
 import { type Judgement, type Need, need, no, unknown, yes } from './need.ts';
 import type { PreflightOptions } from './options.ts';
 

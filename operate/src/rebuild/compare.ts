@@ -1,5 +1,6 @@
 import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
-import { tables as contracts, type Table } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables as contracts } from '@pm/schemas/tables/tables';
 
 /** Result of comparing a served table with the rebuilt one. */
 export interface Comparison {

@@ -7,7 +7,9 @@ import { atServer } from '@pm/deploy/installation/server';
 import { isInImage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
-import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables as contracts } from '@pm/schemas/tables/tables';
 import { foldedTables } from './compare.ts';
 import type { Rebuild } from './progress.ts';
 

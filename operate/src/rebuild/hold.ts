@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { insist } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { topicName } from '@pm/kit/registry';
-import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
+import { projectorGroup, topics } from '@pm/schemas/log/topics';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
 import type { Rebuild } from './progress.ts';
 
 /** A hold expires after so long. */

@@ -4,14 +4,10 @@ import { noKeptOpenings, readFirstEnvelope } from '@pm/domain/signoff/first-enve
 import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
 import { type RecordCodec, readValue, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
-import {
-  AvroError,
-  type Envelope,
-  type Execution,
-  executionChainBytes,
-  registryHeaderBytes,
-  topics,
-} from '@pm/schemas';
+import { AvroError } from '@pm/schemas/avro/bytes';
+import { type Execution, executionChainBytes } from '@pm/schemas/log/executions';
+import type { Envelope } from '@pm/schemas/log/orders';
+import { registryHeaderBytes, topics } from '@pm/schemas/log/topics';
 import {
   type ComputedOutput,
   type OutputGap,

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { type LogAdmin, type LogProducer, readRange, type TopicSpec } from '@pm/kit/kafka';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { BatchWriter } from './batch-writer.ts';
 import { type CopyMarker, copyNameOf, markerKey, parseMarker } from './copy-marker.ts';
 import { OutputLog } from './output-log.ts';

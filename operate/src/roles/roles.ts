@@ -1,5 +1,7 @@
 import { selectRowsMax } from '@pm/kit/clickhouse';
-import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** Privileges on tables of one database. */
 export interface Right {

@@ -18,7 +18,8 @@ import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { redisKeys, tables } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
+import { tables } from '@pm/schemas/tables/tables';
 import {
   ServicesUnderTest,
   setUpNamed,

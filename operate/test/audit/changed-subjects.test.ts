@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent } from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
 import { ChangedSubjects } from '../../src/audit/changed-subjects.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';
 

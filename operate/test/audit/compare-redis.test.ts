@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { redisKeys, type TokenId } from '@pm/schemas';
+import type { TokenId } from '@pm/schemas/ids';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { BookLevels } from '../../src/audit/book-levels.ts';
 import { compareBooks, compareLedger } from '../../src/audit/compare-redis.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';

@@ -1,4 +1,4 @@
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { CompletenessCheck } from '../../src/audit/completeness.ts';
 
 const execution = (inOffset: number): Execution => ({

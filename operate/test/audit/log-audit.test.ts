@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent, Fill } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 import { LogAudit } from '../../src/audit/log-audit.ts';
 
 const feeWallet = `0x${'fe'.repeat(20)}`;

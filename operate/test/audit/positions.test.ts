@@ -1,4 +1,4 @@
-import type { Side } from '@pm/schemas';
+import type { Side } from '@pm/schemas/log/types';
 import { type Leg, Positions } from '../../src/audit/positions.ts';
 
 const share = 1_000_000;

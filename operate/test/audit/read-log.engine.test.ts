@@ -1,7 +1,9 @@
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec } from '@pm/kit/registry';
-import { toAvroJson, topics, walletFromBytes } from '@pm/schemas';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { walletFromBytes } from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { sumTransfers } from '../../src/audit/read-log.ts';

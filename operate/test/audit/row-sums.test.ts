@@ -1,4 +1,5 @@
-import { type Table, tables } from '@pm/schemas';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { appendedMs, TinyExchange } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { BucketRows } from '../../src/audit/bucket-rows.ts';

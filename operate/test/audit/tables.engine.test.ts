@@ -1,13 +1,13 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Execution } from '@pm/schemas/log/executions';
 import {
   type Column,
   columnNames,
-  type Execution,
   isNullable,
   type Table,
-  tables,
   valueType,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { appendedMs, marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';

@@ -1,4 +1,5 @@
-import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas/log/accounts';
 import { TransferSums } from '../../src/audit/transfer-sums.ts';
 
 const wallet = Buffer.alloc(20, 7);

@@ -1,4 +1,4 @@
-import { openApiDocument } from '@pm/schemas';
+import { openApiDocument } from '@pm/kit/openapi';
 import { unannounced } from '../../src/contract/announced.ts';
 import { breakingChanges } from '../../src/contract/breaking-changes.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { operatorRoutes, routes } from '@pm/schemas';
+import { operatorRoutes, routes } from '@pm/schemas/routes/routes';
 import { withAccessTable } from '../../src/documents/access-table.ts';
 
 test('docs/trading/access.md shows every route with every caller (npm run docs)', () => {

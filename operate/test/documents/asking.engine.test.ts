@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { defaultPorts } from '@pm/deploy/local/ports';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { workedQueries } from '@pm/schemas';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { leaderboardTables, rebuildHold, tables, valueType, workedQueries } from '@pm/schemas';
+import { valueType } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
+import { tables } from '@pm/schemas/tables/tables';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import { dictionary, withDictionary, withQueries } from '../../src/documents/data-dictionary.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { routes } from '@pm/schemas';
+import { routes } from '@pm/schemas/routes/routes';
 import { withRoutesTable } from '../../src/documents/routes-table.ts';
 
 test('docs/trading/routes.md shows every route as it is declared (npm run docs)', () => {

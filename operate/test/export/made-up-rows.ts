@@ -1,5 +1,11 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type Column, columnNames, isNullable, type Table, valueType } from '@pm/schemas';
+import {
+  type Column,
+  columnNames,
+  isNullable,
+  type Table,
+  valueType,
+} from '@pm/schemas/tables/create-table';
 
 /** Generated rows of any table: all different, every key once, in the order of time. */
 export interface MadeUp {

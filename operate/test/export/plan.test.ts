@@ -1,4 +1,4 @@
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { parseDay } from '../../src/export/day.ts';
 import { planOf } from '../../src/export/plan.ts';
 import { orderOf } from '../../src/export/statements.ts';

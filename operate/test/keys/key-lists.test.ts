@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { Engine } from '@pm/matcher/core';
-import { type Command, type Envelope, type KeyRole, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { idOf, PartitionKeys, ServiceKeyList, withoutUnopened } from '../../src/keys/key-lists.ts';
 import { ownKeys, shownKeys } from '../../src/keys/shown-keys.ts';
 

@@ -30,14 +30,14 @@ describe.each(manifests)('%s', (name, manifestOf) => {
 
 test('declarations name neither rooms of the workspace nor sources', () => {
   const text = [
-    "import { type ApiKeyTrio } from '@pm/schemas';",
+    "import { type ApiKeyTrio } from '@pm/schemas/http/keys';",
     "export type { Signer } from './wallet.ts';",
     'export declare function bytes(id: string): Buffer;',
     '//# sourceMappingURL=index.d.ts.map',
     '',
   ].join('\n');
-  expect(portable(text, '../schemas/index.js').split('\n')).toEqual([
-    "import { type ApiKeyTrio } from '../schemas/index.js';",
+  expect(portable(text, '../schemas').split('\n')).toEqual([
+    "import { type ApiKeyTrio } from '../schemas/http/keys.js';",
     "export type { Signer } from './wallet.js';",
     'export declare function bytes(id: string): Uint8Array;',
     '',

@@ -1,6 +1,7 @@
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { createTableSql, tables } from '@pm/schemas';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { compareTable } from '../../src/rebuild/compare.ts';
 import { insertMadeUp } from '../export/made-up-rows.ts';

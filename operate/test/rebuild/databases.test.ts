@@ -1,6 +1,6 @@
 import type { Installation } from '@pm/deploy/installation/open';
 import { Fault } from '@pm/kit/fault';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { exchangeTables } from '../../src/rebuild/databases.ts';
 import type { Rebuild } from '../../src/rebuild/progress.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { takeRebuildLock } from '../../src/rebuild/rebuild-lock.ts';
 

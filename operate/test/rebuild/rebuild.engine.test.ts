@@ -3,7 +3,7 @@ import { findInstallation } from '@pm/deploy/installation/addresses';
 import { openInstallation } from '@pm/deploy/installation/open';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import { rebuildHold } from '@pm/schemas';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
 import { variablesOf } from '../../../acceptance/test/services-under-test.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { foldedTables } from '../../src/rebuild/compare.ts';

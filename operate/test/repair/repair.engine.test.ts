@@ -3,7 +3,7 @@ import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { type IncomingRecord, type LogAdmin, type LogProducer, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { logClients } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import {

@@ -2,14 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import {
-  columnNames,
-  createTableSql,
-  leaderboardTables,
-  rebuildHold,
-  tables,
-  workedQueries,
-} from '@pm/schemas';
+import { columnNames, createTableSql } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { rebuildHold } from '@pm/schemas/tables/rebuild-hold';
+import { tables } from '@pm/schemas/tables/tables';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import { cleanOpenOrders } from '../../../projectors/src/tables/open-orders-cleanup.io.ts';
 import { openProjectionTables } from '../../../projectors/src/tables/projection-tables.io.ts';
 import {

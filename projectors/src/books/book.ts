@@ -1,4 +1,6 @@
-import { complementPrice, type Fill, notionalMicro, type Side } from '@pm/schemas';
+import type { Fill } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, notionalMicro } from '@pm/schemas/money';
 import { PriceLevels } from './levels.ts';
 
 /** Last trade of one token: its price, and the side of the taker in terms of that token. */

@@ -1,4 +1,4 @@
-import { bookFields } from '@pm/schemas';
+import { bookFields } from '@pm/schemas/redis/keys';
 
 /** Lua scripts on the books in Redis. Those with a claim return 0 and change nothing when it is not valid any more. */
 

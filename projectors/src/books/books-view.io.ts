@@ -6,7 +6,7 @@ import {
 import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { BooksCheckpoint } from '../checkpoints/read-checkpoints.io.ts';
 import type { Catalog } from '../log/catalog.io.ts';
 import {

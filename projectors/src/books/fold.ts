@@ -1,5 +1,5 @@
 import { BrokenLog } from '@pm/domain/executions/broken-log';
-import type { EventOf, Execution, ExecutionEvent } from '@pm/schemas';
+import type { EventOf, Execution, ExecutionEvent } from '@pm/schemas/log/executions';
 import type { MarketBook } from './book.ts';
 
 /** The markets whose books a record changes. */

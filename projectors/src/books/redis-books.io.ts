@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type DefinedScript, defineScript, type RedisClient, resultsOf } from '@pm/kit/redis';
-import { bookFields, type RedisKeys } from '@pm/schemas';
+import { bookFields, type RedisKeys } from '@pm/schemas/redis/keys';
 import type { MarketBook } from './book.ts';
 import { claimLua, forgetLua, moveLua, writeLua } from './books-lua.ts';
 import { type BookHash, type ListedMarket, type MarketFacts, renderBook } from './render.ts';

@@ -1,13 +1,8 @@
-import {
-  type BookField,
-  bookAnswerOf,
-  bookJson,
-  type ConditionId,
-  complementPrice,
-  priceText,
-  type Sha1,
-  type TokenId,
-} from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import { bookAnswerOf, bookJson, type Sha1 } from '@pm/schemas/http/book-hash';
+import type { ConditionId, TokenId } from '@pm/schemas/ids';
+import { complementPrice } from '@pm/schemas/money';
+import type { BookField } from '@pm/schemas/redis/keys';
 import type { MarketBook } from './book.ts';
 
 /** Facts of the catalog that the book of a market shows. */

@@ -1,5 +1,5 @@
 import { BrokenLog } from '@pm/domain/executions/broken-log';
-import { parseMicro, parsePrice } from '@pm/schemas';
+import { parseMicro, parsePrice } from '@pm/schemas/decimal';
 import { type LastTrade, MarketBook } from './book.ts';
 import type { BookHash } from './render.ts';
 

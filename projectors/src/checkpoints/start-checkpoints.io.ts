@@ -4,7 +4,7 @@ import { SealedObjects } from '@pm/domain/objects/sealed-objects.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { storeConnection } from '@pm/kit/config';
 import { openObjectStore } from '@pm/kit/objects';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { executionLog, type Room, type StoredCheckpoints, topicNameOf } from '../room.io.ts';
 import { CheckpointObjects } from './checkpoint-objects.io.ts';
 import { Checkpoints } from './read-checkpoints.io.ts';

@@ -8,7 +8,8 @@ import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { runRounds } from '@pm/kit/rounds';
-import type { Envelope, Transfer } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { Envelope } from '@pm/schemas/log/orders';
 
 export interface LedgerGenerationsOptions {
   readonly ledger: Ledger;

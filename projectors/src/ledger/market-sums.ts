@@ -1,11 +1,7 @@
 import { type MarketChange, suspectsMax } from '@pm/domain/ledger/ledger';
-import {
-  type EventOf,
-  type ExecutionEvent,
-  notionalMicro,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf, ExecutionEvent } from '@pm/schemas/log/executions';
+import { notionalMicro } from '@pm/schemas/money';
 
 /** Sums of one market over a record. */
 interface Sums {

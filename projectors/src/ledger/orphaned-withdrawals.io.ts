@@ -5,7 +5,7 @@ import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
-import { type Transfer, withdrawalLateMs } from '@pm/schemas';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas/log/accounts';
 
 export interface OrphanedWithdrawalsOptions {
   readonly ledger: Pick<Ledger, 'mark' | 'newestWithdrawal' | 'releaseWithdrawals'>;

@@ -1,13 +1,13 @@
 import type { NumberedExecution } from '@pm/domain/executions/execution-order';
 import type { MarketChange } from '@pm/domain/ledger/ledger';
 import {
-  type ExecutionEvent,
   type OrderId,
   orderIdFromBytes,
-  type RefusalCode,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { MarketSums } from './market-sums.ts';
 
 /** The effect of consecutive records on money. */

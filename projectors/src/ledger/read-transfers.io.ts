@@ -2,7 +2,8 @@ import type { LedgerTransfer, TransfersPiece } from '@pm/domain/ledger/ledger';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient } from '@pm/kit/kafka';
 import { type RecordReader, readValue } from '@pm/kit/registry';
-import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
+import { conditionIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
 
 /** The topic `transfers`. */
 export interface TransfersLog {

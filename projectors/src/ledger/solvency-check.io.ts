@@ -4,7 +4,8 @@ import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
-import { everyWallet, hexBytes, type WalletAddress, type WithdrawalFreeze } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import { everyWallet, type WithdrawalFreeze } from '@pm/schemas/log/accounts';
 
 export interface SolvencyCheckOptions {
   readonly ledger: Pick<

@@ -3,7 +3,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordReader } from '@pm/kit/registry';
-import type { Transfer } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
 import { LagCommits, type ViewDefinition } from '../log/view-definition.io.ts';
 import { closeIfLost } from './executions-view.io.ts';
 import { transfersPiece } from './read-transfers.io.ts';

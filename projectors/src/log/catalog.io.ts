@@ -4,7 +4,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordReader } from '@pm/kit/registry';
-import type { CatalogEntry } from '@pm/schemas';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
 import type { ListedMarket, MarketFacts } from '../books/render.ts';
 import { MarketCategories } from '../views/leaderboard/categories.ts';
 import { KnownMarkets } from './known-markets.ts';

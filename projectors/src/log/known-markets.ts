@@ -1,5 +1,5 @@
 import { marketIdsOf } from '@pm/domain/catalog/market-ids';
-import type { CatalogMarket } from '@pm/schemas';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
 import type { ListedMarket } from '../books/render.ts';
 
 /** The fields of a catalog entry that views need. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, insist } from '@pm/kit/fault';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { inStages, isRest } from './completeness.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { TableRows } from './row-writer.ts';

@@ -1,4 +1,4 @@
-import { type Column, valueType } from '@pm/schemas';
+import { type Column, valueType } from '@pm/schemas/tables/create-table';
 
 const zero = 48;
 

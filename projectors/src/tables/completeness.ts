@@ -1,4 +1,6 @@
-import { type Execution, type Table, tables } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { RowWriter, type TableRows } from './row-writer.ts';
 
 /** How far a partition is folded: clock of the last record (Unix milliseconds) and the next input offset. */

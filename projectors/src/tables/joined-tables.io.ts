@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { JoinedCalls } from './joined-calls.io.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { TableRows } from './row-writer.ts';

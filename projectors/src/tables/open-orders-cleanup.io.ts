@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Log } from '@pm/kit/log';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 
 /** Rows of ended orders cost reads little, so they may stay for a while. */
 const cleanupEveryMs = 3_600_000;

@@ -1,5 +1,6 @@
-import type { Table } from '@pm/schemas';
-import { isNullable, microPerUnit, priceOne } from '@pm/schemas';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
+import type { Table } from '@pm/schemas/tables/create-table';
+import { isNullable } from '@pm/schemas/tables/create-table';
 import { digitsOf, smallDigits, smallEnd, symbolsOf, writeDigits } from './cells.ts';
 import { pieceBytes, RowMemory } from './row-memory.ts';
 

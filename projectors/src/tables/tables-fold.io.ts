@@ -4,7 +4,7 @@ import { type LogClient, type RecordBatch, readRange } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { type Schemas, topicName } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { Catalog } from '../log/catalog.io.ts';
 import { projectorMetrics } from '../metrics.ts';
 import { openProjectionTables } from './projection-tables.io.ts';

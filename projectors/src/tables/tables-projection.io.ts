@@ -4,7 +4,7 @@ import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import type { RecordReader } from '@pm/kit/registry';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { Catalog } from '../log/catalog.io.ts';
 import type { PartitionProjection, ViewGroup } from '../log/view-definition.io.ts';
 import type { ProjectorMetrics } from '../metrics.ts';

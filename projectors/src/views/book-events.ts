@@ -1,11 +1,7 @@
-import {
-  complementPrice,
-  type Execution,
-  type ExecutionEvent,
-  priceOne,
-  type Side,
-  tables,
-} from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, priceOne } from '@pm/schemas/money';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 import { Buckets, hourOf, Months } from './buckets.ts';

@@ -1,4 +1,5 @@
-import { type Execution, type Fill, tables } from '@pm/schemas';
+import type { Execution, Fill } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 import { TakersAccepted } from './takers-accepted.ts';

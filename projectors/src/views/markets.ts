@@ -1,4 +1,4 @@
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../tables/row-memory.ts';
 import { recordView, type View, writeSource } from './view.ts';
 

@@ -1,4 +1,5 @@
-import { type Execution, type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
+import type { Execution, ExecutionEvent, OrderPlaced } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
 import { recordView, type View } from './view.ts';

@@ -1,10 +1,5 @@
-import {
-  type EventOf,
-  type ExecutionEvent,
-  type Fill,
-  type OrderPlaced,
-  tables,
-} from '@pm/schemas';
+import type { EventOf, ExecutionEvent, Fill, OrderPlaced } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
 import { TakersAccepted } from './takers-accepted.ts';

@@ -1,5 +1,5 @@
 import type { Position } from '@pm/domain/positions/position';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { RowMemory } from '../tables/row-memory.ts';
 import type { TableRows } from '../tables/row-writer.ts';
 import { BookClosingsView, bookEventsView, bookOrdersView } from './book-events.ts';

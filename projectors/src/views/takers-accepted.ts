@@ -1,4 +1,4 @@
-import type { ExecutionEvent, Fill } from '@pm/schemas';
+import type { ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 
 /** When ingress took the takers of a record: the placement behind the fills of a taker says it. */
 export class TakersAccepted {

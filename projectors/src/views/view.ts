@@ -1,4 +1,5 @@
-import type { Execution, Table } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import type { Table } from '@pm/schemas/tables/create-table';
 import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 

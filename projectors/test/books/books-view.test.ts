@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { conditionIdFromBytes, type ExecutionEvent, tokenIdFromBytes } from '@pm/schemas';
+import { conditionIdFromBytes, tokenIdFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import type { MarketBook } from '../../src/books/book.ts';

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  bookJson,
-  conditionIdFromBytes,
-  type Execution,
-  type ExecutionEvent,
-  priceText,
-  tokenIdFromBytes,
-} from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import { bookJson } from '@pm/schemas/http/book-hash';
+import { conditionIdFromBytes, tokenIdFromBytes } from '@pm/schemas/ids';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/books/book.ts';
 import { foldBooks } from '../../src/books/fold.ts';

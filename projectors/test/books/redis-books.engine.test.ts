@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { conditionIdFromBytes, redisKeys, tokenIdFromBytes } from '@pm/schemas';
+import { conditionIdFromBytes, tokenIdFromBytes } from '@pm/schemas/ids';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/books/book.ts';

@@ -2,7 +2,9 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { silentLog } from '@pm/kit/log';
-import { type Envelope, type Transfer, walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { Envelope } from '@pm/schemas/log/orders';
 import { LedgerGenerations } from '../../src/ledger/generations.io.ts';
 
 const partitions = 2;

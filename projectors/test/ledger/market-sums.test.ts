@@ -1,6 +1,6 @@
 import type { NumberedExecution } from '@pm/domain/executions/execution-order';
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
-import { walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
 import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { Engine } from '../../../matcher/src/core/index.ts';

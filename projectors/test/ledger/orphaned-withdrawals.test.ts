@@ -1,6 +1,7 @@
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { silentLog } from '@pm/kit/log';
-import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas/log/accounts';
 import { OrphanedWithdrawals } from '../../src/ledger/orphaned-withdrawals.io.ts';
 
 const wallet = walletFromBytes(Buffer.alloc(20, 1));

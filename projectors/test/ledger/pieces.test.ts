@@ -1,9 +1,6 @@
-import {
-  type ExecutionEvent,
-  orderIdFromBytes,
-  type RefusalCode,
-  walletFromBytes,
-} from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { moneyPieces } from '../../src/ledger/pieces.ts';
 import { executionOf } from '../log.ts';

@@ -3,7 +3,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { LedgerRestore } from '@pm/domain/ledger/restore-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { ledgerView } from '../../src/ledger/executions-view.io.ts';
 import { LedgerRecovery } from '../../src/ledger/recovery.io.ts';

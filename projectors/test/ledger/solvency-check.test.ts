@@ -1,12 +1,8 @@
 import type { MarketBreach } from '@pm/domain/ledger/ledger';
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { type Log, silentLog } from '@pm/kit/log';
-import {
-  everyWallet,
-  type WalletAddress,
-  type WithdrawalFreeze,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { everyWallet, type WithdrawalFreeze } from '@pm/schemas/log/accounts';
 import { SolvencyCheck } from '../../src/ledger/solvency-check.io.ts';
 
 const wallet = `0x${'77'.repeat(20)}` as WalletAddress;

@@ -4,15 +4,10 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { LogAudit } from '@pm/operate/audit/log-audit';
-import {
-  type Execution,
-  type ExecutionEvent,
-  everyWallet,
-  redisKeys,
-  type WalletAddress,
-  type WithdrawalFreeze,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { everyWallet, type WithdrawalFreeze } from '@pm/schemas/log/accounts';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Engine } from '../../../matcher/src/core/index.ts';
 import {

@@ -7,16 +7,13 @@ import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import type { RecordCodec, Schemas } from '@pm/kit/registry';
-import {
-  type CatalogEntry,
-  createTableSql,
-  type Execution,
-  redisKeys,
-  tables,
-  tokenIdFromBytes,
-  topics,
-  walletFromBytes,
-} from '@pm/schemas';
+import { tokenIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import type { Execution } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
+import { redisKeys } from '@pm/schemas/redis/keys';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';

@@ -1,4 +1,10 @@
-import { type Column, columnNames, isNullable, type Table, valueType } from '@pm/schemas';
+import {
+  type Column,
+  columnNames,
+  isNullable,
+  type Table,
+  valueType,
+} from '@pm/schemas/tables/create-table';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 
 /** Cells in the order of the columns; unsigned integers are numbers, NULL is null, everything else is text. */

@@ -1,6 +1,8 @@
 import type { FoldedPlace } from '@pm/domain/executions/execution-order';
 import type { Position } from '@pm/domain/positions/position';
-import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
+import { parsePrice } from '@pm/schemas/decimal';
+import { parseWalletAddress } from '@pm/schemas/ids';
+import { tables } from '@pm/schemas/tables/tables';
 import type { ProjectionTables, TablesGuard } from '../../src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 import type { Candle } from '../../src/views/prices/candles.ts';

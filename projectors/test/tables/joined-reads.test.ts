@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { openProjectionTables } from '../../src/tables/projection-tables.io.ts';
 
 type Rows = readonly Record<string, unknown>[];

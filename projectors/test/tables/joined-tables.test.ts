@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
 import { completenessRows } from '../../src/tables/completeness.ts';
 import { JoinedTables } from '../../src/tables/joined-tables.io.ts';

@@ -1,7 +1,8 @@
 import type { Position } from '@pm/domain/positions/position';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { createTableSql, tables } from '@pm/schemas';
+import { createTableSql } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
 import { JoinedTables } from '../../src/tables/joined-tables.io.ts';

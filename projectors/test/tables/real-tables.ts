@@ -3,14 +3,10 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import {
-  columnNames,
-  createTableSql,
-  type Execution,
-  type Table,
-  tables,
-  topics,
-} from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
+import { columnNames, createTableSql, type Table } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { appendedMs } from '../log.ts';

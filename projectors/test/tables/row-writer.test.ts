@@ -1,4 +1,6 @@
-import { apiKeyFromBytes, microText, orderIdFromBytes, priceText, tables } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { apiKeyFromBytes, orderIdFromBytes } from '@pm/schemas/ids';
+import { tables } from '@pm/schemas/tables/tables';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { pieceBytes, RowMemory } from '../../src/tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../src/tables/row-writer.ts';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
-import { tables as contracts } from '@pm/schemas';
+import { tables as contracts } from '@pm/schemas/tables/tables';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { leaderboardTables } from '@pm/schemas';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
 import { scheduleLeaderboards } from '../../src/views/leaderboard/leaderboards.io.ts';
 
 beforeEach(() => {

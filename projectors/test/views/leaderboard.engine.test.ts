@@ -1,16 +1,15 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Execution } from '@pm/schemas/log/executions';
+import { columnNames, createTableSql } from '@pm/schemas/tables/create-table';
 import {
-  columnNames,
-  createTableSql,
-  type Execution,
   type LeaderboardPeriod,
   leaderboardColumn,
   leaderboardPeriods,
   leaderboardTables,
-  tables,
-  walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   computeLeaderboards,

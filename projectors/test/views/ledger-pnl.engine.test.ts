@@ -1,6 +1,8 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { columnNames, createTableSql, tables, workedQueries } from '@pm/schemas';
+import { columnNames, createTableSql } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
+import { workedQueries } from '@pm/schemas/tables/worked-queries';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { TinyExchange } from '../log.ts';

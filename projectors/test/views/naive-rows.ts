@@ -1,16 +1,12 @@
+import { microText, priceText } from '@pm/schemas/decimal';
 import {
   apiKeyFromBytes,
-  complementPrice,
   conditionIdFromBytes,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  microText,
-  notionalMicro,
   orderIdFromBytes,
-  priceText,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
+import { complementPrice, notionalMicro } from '@pm/schemas/money';
 import { appendedMs } from '../log.ts';
 
 /** A row by column names, every cell as its text. */

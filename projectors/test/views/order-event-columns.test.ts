@@ -1,13 +1,8 @@
-import {
-  apiKeyFromBytes,
-  columnNames,
-  type ExecutionEvent,
-  microText,
-  orderIdFromBytes,
-  priceText,
-  tables,
-  walletFromBytes,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
+import { columnNames } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { executionOf, fillOf } from '../log.ts';

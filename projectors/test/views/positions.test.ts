@@ -1,4 +1,6 @@
-import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { RowMemory } from '../../src/tables/row-memory.ts';
 import { PositionsView } from '../../src/views/positions/positions.ts';

@@ -1,4 +1,5 @@
-import { type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
+import type { ExecutionEvent, OrderPlaced } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { appendedMs, executionOf, fillOf, TinyExchange } from '../log.ts';

@@ -1,18 +1,16 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import {
-  columnNames,
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  notionalMicro,
-  type OrderPlaced,
-  orderIdFromBytes,
-  tables,
-  type WorkedQueryName,
-  walletFromBytes,
-  workedQueries,
-} from '@pm/schemas';
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type {
+  EventOf,
+  Execution,
+  ExecutionEvent,
+  Fill,
+  OrderPlaced,
+} from '@pm/schemas/log/executions';
+import { notionalMicro } from '@pm/schemas/money';
+import { columnNames } from '@pm/schemas/tables/create-table';
+import { tables } from '@pm/schemas/tables/tables';
+import { type WorkedQueryName, workedQueries } from '@pm/schemas/tables/worked-queries';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { appendedMs, executionOf } from '../log.ts';

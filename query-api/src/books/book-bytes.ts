@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type BookSnapshot, bookJson, microText, priceText } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { bookJson } from '@pm/schemas/http/book-hash';
+import type { BookSnapshot } from '@pm/schemas/http/reading';
 import type { Listing } from '../markets/market.ts';
 
 /** The book of a listed token on which nothing ever happened, in the form and with the hash of stored books. */

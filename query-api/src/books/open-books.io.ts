@@ -2,7 +2,7 @@ import { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
-import type { RedisKeys } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import { answeredWait } from '../http/answered-reads.io.ts';
 import { followInvalidations } from './invalidation.io.ts';
 import { StoredBooks } from './stored-books.io.ts';

@@ -1,15 +1,13 @@
+import { microText, priceText } from '@pm/schemas/decimal';
 import {
   type BookEntry,
   bookAnswerOf,
   bookJson,
-  hexBytes,
-  microText,
-  type OrderId,
   type PairBook,
-  priceText,
   type Sha1,
   sidesOfToken,
-} from '@pm/schemas';
+} from '@pm/schemas/http/book-hash';
+import { hexBytes, type OrderId } from '@pm/schemas/ids';
 import type { Listing } from '../markets/market.ts';
 import { orderName } from './order-name.ts';
 

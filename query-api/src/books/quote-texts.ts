@@ -1,4 +1,5 @@
-import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import {
   bestPrice,
   microPerPrice,

@@ -1,4 +1,6 @@
-import { microPerUnit, parsePrice, priceOne, shownSpreadMax, type TokenId } from '@pm/schemas';
+import { parsePrice } from '@pm/schemas/decimal';
+import type { TokenId } from '@pm/schemas/ids';
+import { microPerUnit, priceOne, shownSpreadMax } from '@pm/schemas/money';
 import type { Listing, Market, Outcome } from '../markets/market.ts';
 
 /** Best prices and the last trade of a token, in 1/10000 USDC; null where there is none. */

@@ -1,5 +1,6 @@
 import type { Dialect, HttpHandler } from '@pm/kit/http';
-import { type LastTradePrice, microText, priceText } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { LastTradePrice } from '@pm/schemas/http/reading';
 import { andThen, type ReadRequest, readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -7,7 +7,7 @@ import {
   pastOrdersSql,
   pastRulesSql,
   pastTradeSql,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/past-book';
 import type { Listing } from '../markets/market.ts';
 import { storedMicro, storedPrice } from '../tables/numbers.ts';
 import { type Moment, type PastBook, sidesOfOrders } from './past-book.ts';

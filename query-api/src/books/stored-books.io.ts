@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type RedisClient, resultsOf } from '@pm/kit/redis';
-import type { RedisKeys, TokenId } from '@pm/schemas';
+import type { TokenId } from '@pm/schemas/ids';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import type { Listing } from '../markets/market.ts';
 import { CoherentCache } from './coherent-cache.io.ts';
 import type { Quotes } from './quote.ts';

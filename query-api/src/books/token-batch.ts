@@ -1,4 +1,5 @@
-import { parseTokenId, tokensPerRequestMax } from '@pm/schemas';
+import { tokensPerRequestMax } from '@pm/schemas/http/reading';
+import { parseTokenId } from '@pm/schemas/ids';
 import type { RawQuery } from '../http/query-reader.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { priceOne } from '@pm/schemas';
+import { priceOne } from '@pm/schemas/money';
 import { readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,4 +1,4 @@
-import { parseTokenId } from '@pm/schemas';
+import { parseTokenId } from '@pm/schemas/ids';
 import type { RawQuery } from '../http/query-reader.ts';
 import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,5 +1,5 @@
 import { errorStyleOf, type HttpHandler } from '@pm/kit/http';
-import { publicRoutes } from '@pm/schemas';
+import { publicRoutes } from '@pm/schemas/routes/routes';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ConsoleFile, type ConsoleFiles, consolePage, pageHeaders } from './console-file.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import type { CandlesResponse } from '@pm/schemas';
+import type { CandlesResponse } from '@pm/schemas/http/reading';
 import { listingIn } from '../books/tokens.ts';
 import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';

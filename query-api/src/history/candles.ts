@@ -1,10 +1,6 @@
-import {
-  type CandlesResponse,
-  candlesPerRequestMax,
-  microPerUnit,
-  microText,
-  priceText,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { type CandlesResponse, candlesPerRequestMax } from '@pm/schemas/http/reading';
+import { microPerUnit } from '@pm/schemas/money';
 import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import { roundedQuotient } from '../tables/numbers.ts';
 

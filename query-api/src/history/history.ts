@@ -1,4 +1,5 @@
-import { type HistoryPoint, microPerUnit } from '@pm/schemas';
+import type { HistoryPoint } from '@pm/schemas/http/reading';
+import { microPerUnit } from '@pm/schemas/money';
 import { unitsOf } from '../books/quote.ts';
 import type { Outcome } from '../markets/market.ts';
 import type { HistoryPlan } from './history-plan.ts';

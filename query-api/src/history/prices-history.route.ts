@@ -1,5 +1,6 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { historiesPerRequestMax, parseConditionId, parseTokenId } from '@pm/schemas';
+import { historiesPerRequestMax } from '@pm/schemas/http/reading';
+import { parseConditionId, parseTokenId } from '@pm/schemas/ids';
 import { QueryReader } from '../http/query-reader.ts';
 import { andThen, readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';

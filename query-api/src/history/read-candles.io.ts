@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Listing } from '../markets/market.ts';
 import { storedPrice } from '../tables/numbers.ts';
 import type { CandlePlan, CandleRow } from './candles.ts';

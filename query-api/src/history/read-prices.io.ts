@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Listing, Market } from '../markets/market.ts';
 import { storedMicro } from '../tables/numbers.ts';
 import { type BucketPrice, isOneSided, type PriceFacts } from './history.ts';

@@ -1,6 +1,6 @@
 import type { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
 import { type AnsweredTo, behindHeader, type HttpApp } from '@pm/kit/http';
-import type { RouteDeclaration, RouteFamily } from '@pm/schemas';
+import type { RouteDeclaration, RouteFamily } from '@pm/schemas/routes/route';
 import { onRequestOf } from './on-declared.io.ts';
 
 type Awaited = Pick<AwaitedPlaces, 'isReached' | 'reach'>;

@@ -1,11 +1,7 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
-import {
-  hexBytes,
-  type SignatureType,
-  type WalletAddress,
-  type WalletOwner,
-  walletFromBytes,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { WalletOwner } from '@pm/schemas/log/accounts';
+import type { SignatureType } from '@pm/schemas/signing';
 
 /** Wallets that the known factories derive from an address, whether they are used or not. */
 interface Derived {

@@ -1,6 +1,7 @@
 import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
-import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
+import type { ApiKeyId, WalletAddress } from '@pm/schemas/ids';
+import { refusalText } from '@pm/schemas/refusals';
 import { allWallets, type WalletSet } from './caller-wallets.ts';
 import { type ReadRequest, type SignedFacts, signedFacts } from './read-route.io.ts';
 import { ReadRefusal, refusals } from './refusal.ts';

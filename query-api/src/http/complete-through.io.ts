@@ -1,5 +1,5 @@
 import type { HttpApp } from '@pm/kit/http';
-import type { RouteDeclaration } from '@pm/schemas';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import { onRequestOf } from './on-declared.io.ts';

@@ -9,15 +9,10 @@ import type { HttpApp } from '@pm/kit/http';
 import type { FollowedTopic, LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Schemas, topicName } from '@pm/kit/registry';
-import {
-  type AvroSchema,
-  type CommentEvent,
-  type Infer,
-  parseApiKeyId,
-  type Topic,
-  topics,
-  walletFromBytes,
-} from '@pm/schemas';
+import type { AvroSchema, Infer } from '@pm/schemas/avro/schema';
+import { parseApiKeyId, walletFromBytes } from '@pm/schemas/ids';
+import type { CommentEvent } from '@pm/schemas/log/comments';
+import { type Topic, topics } from '@pm/schemas/log/topics';
 import { Catalog } from '../markets/catalog.ts';
 import { DeletedNotifications } from '../social/notifications.ts';
 import { Profiles } from '../social/profiles.ts';

@@ -1,5 +1,5 @@
 import type { HttpApp } from '@pm/kit/http';
-import type { RouteDeclaration } from '@pm/schemas';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
 import type { onRequestHookHandler } from 'fastify';
 
 /** Runs a hook for requests of the public routes that are meant, under all their paths. Call before adding routes. */

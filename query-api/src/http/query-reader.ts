@@ -1,4 +1,7 @@
-import { parseMicro, parseTime, type RouteFamily, readRefusalText } from '@pm/schemas';
+import { parseMicro } from '@pm/schemas/decimal';
+import { readRefusalText } from '@pm/schemas/read-refusals';
+import type { RouteFamily } from '@pm/schemas/routes/route';
+import { parseTime } from '@pm/schemas/time';
 import { ReadRefusal } from './refusal.ts';
 
 /** Query parameters as the HTTP layer parses them: texts, and arrays of texts where a key is repeated. */

@@ -1,7 +1,7 @@
 import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
 import { Fault } from '@pm/kit/fault';
 import type { Dialect, HttpApp, HttpHandler } from '@pm/kit/http';
-import type { RouteFamily } from '@pm/schemas';
+import type { RouteFamily } from '@pm/schemas/routes/route';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import type { RawQuery } from './query-reader.ts';

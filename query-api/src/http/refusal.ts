@@ -1,12 +1,7 @@
-import {
-  catalogErrorType,
-  refusals as logRefusals,
-  type ReadRefusalCode,
-  type RefusalCode,
-  type RouteFamily,
-  readRefusals,
-  readRefusalText,
-} from '@pm/schemas';
+import { catalogErrorType } from '@pm/schemas/error-words';
+import { type ReadRefusalCode, readRefusals, readRefusalText } from '@pm/schemas/read-refusals';
+import { refusals as logRefusals, type RefusalCode } from '@pm/schemas/refusals';
+import type { RouteFamily } from '@pm/schemas/routes/route';
 
 /** Why a read was refused; texts and statuses are those of the lists in `schemas`. */
 export class ReadRefusal {

@@ -1,4 +1,5 @@
-import { type RouteFamily, routes } from '@pm/schemas';
+import type { RouteFamily } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import type { RawQuery } from './query-reader.ts';
 import { type ReadRefusal, refusedRead } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import { shownSides, tables } from '@pm/schemas';
+import { shownSides, tables } from '@pm/schemas/tables/tables';
 import { storedPrice } from '../tables/numbers.ts';
 import { windowStarts } from './figures.ts';
 import type { BookPrices } from './price-moves.ts';

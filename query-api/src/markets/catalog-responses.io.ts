@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { Dialect } from '@pm/kit/http';
-import type { CatalogEvent } from '@pm/schemas';
+import type { CatalogEvent } from '@pm/schemas/log/catalog';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { EventSearch } from '../search/event-search.io.ts';

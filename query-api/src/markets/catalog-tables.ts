@@ -1,4 +1,4 @@
-import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
+import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas/log/catalog';
 import { type Figures, type MarketFigures, type PriceMoves, shownMoves } from './figures.ts';
 import { acceptsOrders, type Market } from './market.ts';
 import type { SortKey } from './row-order.ts';

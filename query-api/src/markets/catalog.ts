@@ -1,4 +1,9 @@
-import type { CatalogEntry, CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogSeries,
+  CatalogTag,
+} from '@pm/schemas/log/catalog';
 import {
   figureColumns,
   groupName,

@@ -1,4 +1,5 @@
-import { microPerUnit, priceOne, type SamplingMarket } from '@pm/schemas';
+import type { SamplingMarket } from '@pm/schemas/http/catalog';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Catalog } from './catalog.ts';
 import { stateBits } from './catalog-tables.ts';

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { parseConditionId, parseTokenId } from '@pm/schemas';
+import { parseConditionId, parseTokenId } from '@pm/schemas/ids';
 import { pricedBy } from '../books/tokens.ts';
 import { emptyPage, pageOf, parseCursor, readCursor } from '../http/paging.ts';
 import { QueryReader } from '../http/query-reader.ts';

@@ -1,4 +1,5 @@
-import { microPerUnit, microText, priceOne } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { pricePerCent, rewardAsset } from './clob-market.ts';
 import { type MarketFigures, shownMoves } from './figures.ts';

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
-import type { RedisKeys } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
 import type { Catalog } from './catalog.ts';
 import { type MarketFigures, noMoves, noVolume, type TableFigures } from './figures.ts';
 

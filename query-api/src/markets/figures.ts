@@ -1,4 +1,4 @@
-import { leaderboardPeriods } from '@pm/schemas';
+import { leaderboardPeriods } from '@pm/schemas/tables/leaderboard-tables';
 
 /**
  * Volume and liquidity of a market, in micro-USDC, or their sum over an event. They sort lists and show beside markets;

@@ -1,4 +1,4 @@
-import type { CatalogEvent } from '@pm/schemas';
+import type { CatalogEvent } from '@pm/schemas/log/catalog';
 import { parseCatalogId, QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';
 import { type CreatorSites, creatorWallets } from '../social/creators.ts';

@@ -1,4 +1,5 @@
-import { parseAsset, parseConditionId, resolutionStatuses } from '@pm/schemas';
+import { resolutionStatuses } from '@pm/schemas/http/catalog';
+import { parseAsset, parseConditionId } from '@pm/schemas/ids';
 import { parseCatalogId, QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';

@@ -1,4 +1,4 @@
-import { type AskedAsset, type ConditionId, parseConditionId } from '@pm/schemas';
+import { type AskedAsset, type ConditionId, parseConditionId } from '@pm/schemas/ids';
 import { parseCatalogId, type QueryReader } from '../http/query-reader.ts';
 import type { Catalog } from './catalog.ts';
 import type { Listing, Market, Outcome } from './market.ts';

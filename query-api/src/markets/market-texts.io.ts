@@ -1,5 +1,5 @@
 import type { Dialect } from '@pm/kit/http';
-import type { CatalogEvent } from '@pm/schemas';
+import type { CatalogEvent } from '@pm/schemas/log/catalog';
 import { type CatalogParts, marketContext } from './catalog-responses.io.ts';
 import { familyFacts } from './family-market.ts';
 import type { Market } from './market.ts';

@@ -1,11 +1,11 @@
+import type { FeeRate } from '@pm/schemas/http/reading';
 import {
-  type CatalogMarket,
   type ConditionId,
   conditionIdFromBytes,
-  type FeeRate,
   type TokenId,
   tokenIdFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import type { CatalogMarket } from '@pm/schemas/log/catalog';
 
 type Renamed =
   | 'kind'

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { parseConditionId } from '@pm/schemas';
+import { parseConditionId } from '@pm/schemas/ids';
 import { pricedBy } from '../books/tokens.ts';
 import { cursorNames } from '../http/paging.ts';
 import { QueryReader } from '../http/query-reader.ts';

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import type { CatalogSeries, CatalogTag } from '@pm/schemas';
+import type { CatalogSeries, CatalogTag } from '@pm/schemas/log/catalog';
 import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';

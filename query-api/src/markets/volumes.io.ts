@@ -1,4 +1,4 @@
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { storedMicro, storedPrice } from '../tables/numbers.ts';
 import { type Volume, type windowSeconds, windowStarts } from './figures.ts';
 import { endOfTime, type MarkedTables, TableMarks, type TableSpan } from './table-marks.io.ts';

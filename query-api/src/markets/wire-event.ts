@@ -1,4 +1,4 @@
-import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
+import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas/log/catalog';
 import { unitsOf } from '../books/quote.ts';
 import type { Catalog } from './catalog.ts';
 import type { Figures } from './figures.ts';

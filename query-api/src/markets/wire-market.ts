@@ -1,4 +1,6 @@
-import { priceOne, priceText, type ResolutionStatus } from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import type { ResolutionStatus } from '@pm/schemas/http/catalog';
+import { priceOne } from '@pm/schemas/money';
 import type { Market } from './market.ts';
 
 /** Unix milliseconds as the wire has them: ISO 8601 in UTC with milliseconds. */

@@ -1,10 +1,5 @@
-import {
-  type AskedAsset,
-  type OpenOrder,
-  parseAsset,
-  parseConditionId,
-  parseOrderId,
-} from '@pm/schemas';
+import type { OpenOrder } from '@pm/schemas/http/private-reading';
+import { type AskedAsset, parseAsset, parseConditionId, parseOrderId } from '@pm/schemas/ids';
 import { microPerPrice, midpointMicro, type Quote } from '../books/quote.ts';
 import { isCount, isOffset, type PageStart, readPageStart } from '../http/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

@@ -1,13 +1,9 @@
-import {
-  checksumAddress,
-  gtdEarlySeconds,
-  isFinalCode,
-  microText,
-  parseWalletAddress,
-  priceText,
-  type StoredOrder,
-  tradeId,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { StoredOrder } from '@pm/schemas/http/reading';
+import { checksumAddress, parseWalletAddress } from '@pm/schemas/ids';
+import { gtdEarlySeconds } from '@pm/schemas/log/log-rules';
+import { isFinalCode } from '@pm/schemas/refusal-codes';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';

@@ -1,5 +1,6 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
+import { orderIdsPerRequestMax } from '@pm/schemas/http/private-reading';
+import { parseOrderId } from '@pm/schemas/ids';
 import { noQuote } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import type { CallerDirectory } from '../http/caller.io.ts';

@@ -1,6 +1,7 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { HttpHandler } from '@pm/kit/http';
-import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
+import { orderIdsPerRequestMax } from '@pm/schemas/http/private-reading';
+import { parseOrderId } from '@pm/schemas/ids';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../http/caller.io.ts';
 import { cursorBehind, pageBehind } from '../http/list-cursor.ts';

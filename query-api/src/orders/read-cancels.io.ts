@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { beforeCutover, cutoverParams, newestFirst, placeKey } from '../tables/statement.io.ts';
 import type { CancelRow, CancelSearch } from './cancel-search.ts';

@@ -1,18 +1,14 @@
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { Trade } from '@pm/schemas/http/reading';
 import {
   type AskedAsset,
   checksumAddress,
-  type FillPlace,
-  microText,
   parseAsset,
   parseConditionId,
-  parseTradeId,
   parseWalletAddress,
-  priceText,
-  type Trade,
-  tradeHash,
-  tradeId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { type FillPlace, parseTradeId, tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { type PageStart, readPageStart } from '../http/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import { type ReadRefusal, refusals } from '../http/refusal.ts';

@@ -1,6 +1,6 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { HttpHandler } from '@pm/kit/http';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
 import { walletsOfType } from '../http/caller-wallets.ts';

@@ -1,16 +1,14 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { microText } from '@pm/schemas/decimal';
+import type { TokenBalance, WalletBalances } from '@pm/schemas/http/private-reading';
 import {
   checksumAddress,
-  microText,
   parseTokenId,
   parseWalletAddress,
-  type SignatureType,
-  signatureTypes,
-  type TokenBalance,
   type WalletAddress,
-  type WalletBalances,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { type SignatureType, signatureTypes } from '@pm/schemas/signing';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

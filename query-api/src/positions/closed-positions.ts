@@ -1,10 +1,6 @@
-import {
-  type ClosedPosition,
-  type ClosedPositionSort,
-  checksumAddress,
-  closedPositionSorts,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type ClosedPositionSort, closedPositionSorts } from '@pm/schemas/http/report-choices';
+import type { ClosedPosition } from '@pm/schemas/http/reports';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
 import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

@@ -1,7 +1,7 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { Fault } from '@pm/kit/fault';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { Money } from './balances.ts';
 
 /** Balances of the collateral ledger. */

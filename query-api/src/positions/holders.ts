@@ -1,5 +1,5 @@
 import { assert } from '@pm/kit/assert';
-import { type ConditionId, parseConditionId } from '@pm/schemas';
+import { type ConditionId, parseConditionId } from '@pm/schemas/ids';
 import { unitsOf } from '../books/quote.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';

@@ -1,12 +1,7 @@
-import {
-  type ConditionId,
-  type MarketPosition,
-  type MarketPositionSort,
-  marketPositionSorts,
-  microPerUnit,
-  parseConditionId,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type MarketPositionSort, marketPositionSorts } from '@pm/schemas/http/report-choices';
+import type { MarketPosition } from '@pm/schemas/http/reports';
+import { type ConditionId, parseConditionId, type WalletAddress } from '@pm/schemas/ids';
+import { microPerUnit } from '@pm/schemas/money';
 import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

@@ -1,10 +1,6 @@
-import {
-  type PositionSort,
-  parseMicro,
-  parseWalletAddress,
-  positionSorts,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseMicro } from '@pm/schemas/decimal';
+import { type PositionSort, positionSorts } from '@pm/schemas/http/report-choices';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';

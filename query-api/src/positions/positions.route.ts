@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { checksumAddress } from '@pm/schemas';
+import { checksumAddress } from '@pm/schemas/ids';
 import { unitsOf } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';

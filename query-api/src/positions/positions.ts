@@ -1,10 +1,7 @@
-import {
-  checksumAddress,
-  microPerUnit,
-  type Position,
-  type PositionSort,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { Position } from '@pm/schemas/http/reading';
+import type { PositionSort } from '@pm/schemas/http/report-choices';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
+import { microPerUnit } from '@pm/schemas/money';
 import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market, Outcome } from '../markets/market.ts';

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { microText, tables } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { tables } from '@pm/schemas/tables/tables';
 import type { Market } from '../markets/market.ts';
 import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { type HolderRow, holderMarketsMax, holdersMax } from './holders.ts';

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { tables } from '@pm/schemas/tables/tables';
 import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import type { StoredPosition } from './newest-positions.ts';
 

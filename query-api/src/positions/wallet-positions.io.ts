@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { RecentLog } from '../recent/recent-log.ts';
 import { foldPositions, type PayoutOf } from './newest-positions.ts';
 import type { HeldRow } from './positions.ts';

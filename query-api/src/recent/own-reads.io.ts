@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import type { LogPosition, WalletAddress } from '@pm/schemas';
+import type { LogPosition } from '@pm/schemas/http/forms';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { type CancelRow, type CancelSearch, recentCancels } from '../orders/cancel-search.ts';
 import {
   newestFirst,

@@ -14,7 +14,7 @@ import {
   readerSilenceMaxMs,
 } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { RecentLog, RecentProgress } from './recent-log.ts';
 
 export interface RecentFollowerOptions {

@@ -1,5 +1,6 @@
 import type { NewestInput } from '@pm/domain/executions/input-sequence';
-import type { Execution, LogPosition } from '@pm/schemas';
+import type { LogPosition } from '@pm/schemas/http/forms';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 import { RecentPartition } from './recent-partition.ts';

@@ -1,5 +1,5 @@
 import { InputSequence } from '@pm/domain/executions/input-sequence';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 import { type HoldingChange, type RecordRows, rowsOfRecord } from './record-rows.ts';

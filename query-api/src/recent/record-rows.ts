@@ -1,13 +1,6 @@
 import { priceOfMove, tradesOfMove } from '@pm/domain/positions/position-trades';
-import {
-  apiKeyFromBytes,
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  orderIdFromBytes,
-  walletFromBytes,
-} from '@pm/schemas';
+import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf, Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 import type { Outcome } from '../markets/market.ts';
 import type { FilledRow, OrderEventRow, StatedRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';

@@ -1,11 +1,7 @@
-import {
-  type Activity,
-  type ActivitySort,
-  activitySorts,
-  tradeHash,
-  tradeId,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type ActivitySort, activitySorts } from '@pm/schemas/http/report-choices';
+import type { Activity } from '@pm/schemas/http/reports';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { microPerPrice, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

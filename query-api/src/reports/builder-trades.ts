@@ -1,20 +1,16 @@
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { BuilderTrade } from '@pm/schemas/http/reports';
 import {
   type AskedAsset,
-  type BuilderTrade,
   type ConditionId,
   checksumAddress,
-  type FillPlace,
-  microText,
-  notionalMicro,
   parseAsset,
   parseConditionId,
-  parseTradeId,
   parseWalletAddress,
-  priceText,
-  tradeHash,
-  tradeId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { notionalMicro } from '@pm/schemas/money';
+import { type FillPlace, parseTradeId, tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { type PageStart, readPageStart } from '../http/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import { type ReadRefusal, refusals } from '../http/refusal.ts';

@@ -1,4 +1,6 @@
-import { type LeaderboardPeriod, leaderboardPeriods, microText, reportPeriods } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { reportPeriods } from '@pm/schemas/http/report-choices';
+import { type LeaderboardPeriod, leaderboardPeriods } from '@pm/schemas/tables/leaderboard-tables';
 import { unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

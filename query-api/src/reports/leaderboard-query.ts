@@ -1,11 +1,11 @@
+import type { LeaderboardEntry } from '@pm/schemas/http/reports';
+import type { WalletAddress } from '@pm/schemas/ids';
 import {
   type LeaderboardCategory,
-  type LeaderboardEntry,
   type LeaderboardPeriod,
   leaderboardCategories,
   leaderboardPeriods,
-  type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/leaderboard-tables';
 import { unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

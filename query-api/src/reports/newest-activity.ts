@@ -1,4 +1,4 @@
-import { notionalMicro } from '@pm/schemas';
+import { notionalMicro } from '@pm/schemas/money';
 import type { PayoutOf } from '../positions/newest-positions.ts';
 import type { HoldingChange } from '../recent/record-rows.ts';
 import type { ActivitySearch } from './activity.ts';

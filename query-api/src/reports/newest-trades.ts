@@ -1,4 +1,4 @@
-import { notionalMicro } from '@pm/schemas';
+import { notionalMicro } from '@pm/schemas/money';
 import type { FillRow } from '../orders/trades.ts';
 import type { CutoverOffsets, RecentLog, RecentRows } from '../recent/recent-log.ts';
 import type { TradeRow } from './rows.ts';

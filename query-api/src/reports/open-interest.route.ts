@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { HttpHandler } from '@pm/kit/http';
-import { microText, parseConditionId } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { parseConditionId } from '@pm/schemas/ids';
 import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { CachedResponse, readRoute } from '../http/read-route.io.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readNewest } from '../tables/read-pieces.io.ts';
 import {

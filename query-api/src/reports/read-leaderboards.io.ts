@@ -1,5 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type LeaderboardPeriod, leaderboardColumn, leaderboardTables } from '@pm/schemas';
+import {
+  type LeaderboardPeriod,
+  leaderboardColumn,
+  leaderboardTables,
+} from '@pm/schemas/tables/leaderboard-tables';
 import { readInPieces } from '../tables/read-pieces.io.ts';
 import type { LeaderboardRow } from './leaderboard-query.ts';
 

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { tables } from '@pm/schemas/tables/tables';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { timeBefore } from '../tables/statement.io.ts';

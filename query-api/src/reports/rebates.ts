@@ -1,4 +1,4 @@
-import { checksumAddress, type WalletAddress } from '@pm/schemas';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

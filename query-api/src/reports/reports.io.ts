@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Clock } from '@pm/kit/clock';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import type { PayoutOf } from '../positions/newest-positions.ts';
 import { mergePage, storedWindow } from '../recent/merge-page.ts';

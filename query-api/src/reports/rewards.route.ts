@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { HttpHandler } from '@pm/kit/http';
-import { parseConditionId } from '@pm/schemas';
+import { parseConditionId } from '@pm/schemas/ids';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { CallerDirectory } from '../http/caller.io.ts';

@@ -1,4 +1,4 @@
-import { microPerUnit, priceOne } from '@pm/schemas';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import {
   microPerPrice,
   noQuote,

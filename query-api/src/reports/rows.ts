@@ -1,4 +1,5 @@
-import { microText, priceOne } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { priceOne } from '@pm/schemas/money';
 import { payoutOf } from '../books/quote.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 

@@ -1,12 +1,8 @@
-import {
-  microText,
-  notionalMicro,
-  type PublicTrade,
-  parseWalletAddress,
-  tradeHash,
-  tradeId,
-  type WalletAddress,
-} from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import type { PublicTrade } from '@pm/schemas/http/reports';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import { notionalMicro } from '@pm/schemas/money';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { microPerPrice, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../http/paging.ts';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';

@@ -1,5 +1,7 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { microText, parseConditionId, priceText, tradeHash, tradeId } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { parseConditionId } from '@pm/schemas/ids';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,4 +1,4 @@
-import type { CatalogEvent, CatalogTag } from '@pm/schemas';
+import type { CatalogEvent, CatalogTag } from '@pm/schemas/log/catalog';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';

@@ -1,5 +1,7 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import type { CommentAuthor, CommentParent, WalletAddress } from '@pm/schemas';
+import type { CommentAuthor } from '@pm/schemas/http/comments';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { CommentParent } from '@pm/schemas/log/comments';
 import type { Catalog } from '../markets/catalog.ts';
 import { groupName } from '../markets/catalog-tables.ts';
 import type { Holding } from '../positions/holdings.ts';

@@ -1,5 +1,6 @@
 import type { CommentThreads, HeldComment } from '@pm/domain/comments/threads';
-import type { CommentParent, WireComment } from '@pm/schemas';
+import type { WireComment } from '@pm/schemas/http/comments';
+import type { CommentParent } from '@pm/schemas/log/comments';
 import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { marketNamed } from '../markets/market-filter.ts';

@@ -1,4 +1,5 @@
-import { type CommentOrder, type CommentParent, commentOrders } from '@pm/schemas';
+import { type CommentOrder, commentOrders } from '@pm/schemas/http/comments';
+import type { CommentParent } from '@pm/schemas/log/comments';
 import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import type { ReadRefusal } from '../http/refusal.ts';
 import { type KeysetStart, readKeysetStart } from '../markets/keyset-cursor.ts';

@@ -1,5 +1,7 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { type CommentParent, parseWalletAddress, readRefusalText } from '@pm/schemas';
+import { parseWalletAddress } from '@pm/schemas/ids';
+import type { CommentParent } from '@pm/schemas/log/comments';
+import { readRefusalText } from '@pm/schemas/read-refusals';
 import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
 import { ReadRefusal, refusals } from '../http/refusal.ts';

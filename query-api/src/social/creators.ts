@@ -1,4 +1,4 @@
-import { parseWalletAddress } from '@pm/schemas';
+import { parseWalletAddress } from '@pm/schemas/ids';
 import type { Catalog } from '../markets/catalog.ts';
 import { groupName } from '../markets/catalog-tables.ts';
 

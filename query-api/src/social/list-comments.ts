@@ -1,5 +1,5 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import type { CommentOrder } from '@pm/schemas';
+import type { CommentOrder } from '@pm/schemas/http/comments';
 import { type KeysetStart, keysetOf } from '../markets/keyset-cursor.ts';
 import type { CommentSort } from './comments-query.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { notificationDays, notificationsMax } from '@pm/schemas';
+import { notificationDays, notificationsMax } from '@pm/schemas/http/notifications';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
 import { readRoute } from '../http/read-route.io.ts';

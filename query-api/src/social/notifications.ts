@@ -1,16 +1,13 @@
+import { microText, priceText } from '@pm/schemas/decimal';
 import {
-  microText,
   type Notification,
-  type NotificationMark,
   type NotificationType,
-  notificationId,
   notificationsMax,
-  priceText,
-  tradeHash,
-  tradeId,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/http/notifications';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { NotificationMark } from '@pm/schemas/log/notifications';
+import { notificationId } from '@pm/schemas/notification-id';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 import type { CancelRow } from '../orders/cancel-search.ts';

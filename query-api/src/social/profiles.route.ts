@@ -1,5 +1,6 @@
 import type { HttpHandler } from '@pm/kit/http';
-import { parseWalletAddress, readRefusalText, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import { readRefusalText } from '@pm/schemas/read-refusals';
 import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
 import { refusedRead } from '../http/refusal.ts';

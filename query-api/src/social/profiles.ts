@@ -1,12 +1,11 @@
+import type { PublicProfile } from '@pm/schemas/http/comments';
 import {
   checksumAddress,
-  type Profile,
-  type PublicProfile,
   parseWalletAddress,
-  profilesHeldMax,
   type WalletAddress,
   walletFromBytes,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { type Profile, profilesHeldMax } from '@pm/schemas/log/profiles';
 
 /** Fields that the holder of a wallet states in its profile. */
 type Said = Pick<Profile, 'name' | 'bio' | 'image' | 'xName' | 'showName' | 'createdAtMs'>;

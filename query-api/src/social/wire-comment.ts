@@ -1,13 +1,12 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import {
-  type CommentAuthor,
-  type CommentParent,
-  type CommentProfile,
-  type CommentReaction,
-  checksumAddress,
-  type WalletAddress,
-  type WireComment,
-} from '@pm/schemas';
+import type {
+  CommentAuthor,
+  CommentProfile,
+  CommentReaction,
+  WireComment,
+} from '@pm/schemas/http/comments';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { CommentParent } from '@pm/schemas/log/comments';
 import type { Catalog } from '../markets/catalog.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import type { ListedComment } from './listed-comment.ts';

@@ -1,5 +1,5 @@
 import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 
 /** Newest position, clock and counts of the records of a partition since this process follows the log. */
 export interface PartitionCount {

@@ -4,7 +4,8 @@ import { Fault, within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
-import { type RedisKeys, tables } from '@pm/schemas';
+import type { RedisKeys } from '@pm/schemas/redis/keys';
+import { tables } from '@pm/schemas/tables/tables';
 import {
   CompletenessMarks,
   completeThroughMs,

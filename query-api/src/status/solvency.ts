@@ -1,9 +1,5 @@
-import {
-  everyWallet,
-  type WalletAddress,
-  type WithdrawalFreeze,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { everyWallet, type WithdrawalFreeze } from '@pm/schemas/log/accounts';
 
 /** The part of GET /status that says whether all money adds up; folds the topic `withdrawal-freezes`. */
 export class SolvencyFacts {

@@ -19,7 +19,8 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { newSpanId, openTraces, type Traces } from '@pm/kit/traces';
-import { topics, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { topics } from '@pm/schemas/log/topics';
 import { allWallets } from '../http/caller-wallets.ts';
 import {
   FollowedTopics,

@@ -1,5 +1,5 @@
 import type { MetricDeclarations, Metrics } from '@pm/kit/metrics';
-import { type StreamCloseName, streamCloses } from '@pm/schemas';
+import { type StreamCloseName, streamCloses } from '@pm/schemas/streams/codes';
 import type { PartitionStatus } from './feed/feed.io.ts';
 import type { ResumeResult } from './protocol/subscription-starter.io.ts';
 

@@ -1,7 +1,8 @@
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
-import { microText, priceText, redisKeys } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { noQuote, type Quote, shownMidpointMicro } from '../../src/books/quote.ts';

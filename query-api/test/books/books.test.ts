@@ -11,7 +11,7 @@ import {
   PricesResponse,
   SpreadResponse,
   TickSizeResponse,
-} from '@pm/schemas';
+} from '@pm/schemas/http/reading';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BookSnapshot, bookJson } from '@pm/schemas';
+import { bookJson } from '@pm/schemas/http/book-hash';
+import { BookSnapshot } from '@pm/schemas/http/reading';
 import { Value } from 'typebox/value';
 import { orderName } from '../../src/books/order-name.ts';
 import { condition, get, nowMs, openListener, token, World } from '../in-memory.ts';

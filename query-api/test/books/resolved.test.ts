@@ -1,5 +1,6 @@
 import type { HttpApp } from '@pm/kit/http';
-import { priceOne, priceText } from '@pm/schemas';
+import { priceText } from '@pm/schemas/decimal';
+import { priceOne } from '@pm/schemas/money';
 import { noQuote, type Quote } from '../../src/books/quote.ts';
 import { condition, get, marketEntry, openListener, post, token, World } from '../in-memory.ts';
 

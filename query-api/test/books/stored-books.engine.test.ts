@@ -1,6 +1,6 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { followInvalidations, type InvalidationListener } from '../../src/books/invalidation.io.ts';
 import { noQuote } from '../../src/books/quote.ts';

@@ -1,5 +1,7 @@
 import { Random } from '@pm/kit/random';
-import { microText, notionalMicro, priceText, tables } from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { notionalMicro } from '@pm/schemas/money';
+import { tables } from '@pm/schemas/tables/tables';
 import {
   type CandlePlan,
   type CandleRow,

@@ -1,4 +1,4 @@
-import { CandlesResponse } from '@pm/schemas';
+import { CandlesResponse } from '@pm/schemas/http/reading';
 import { Value } from 'typebox/value';
 import { get, nowMs, openListener, token, World } from '../in-memory.ts';
 

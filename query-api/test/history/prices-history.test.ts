@@ -1,4 +1,4 @@
-import { BatchPricesHistory, PricesHistory } from '@pm/schemas';
+import { BatchPricesHistory, PricesHistory } from '@pm/schemas/http/reading';
 import { Value } from 'typebox/value';
 import { noPrices } from '../../src/history/history.ts';
 import { condition, get, nowMs, openListener, post, token, World } from '../in-memory.ts';

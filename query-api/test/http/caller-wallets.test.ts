@@ -1,5 +1,5 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
-import { hexBytes, walletFromBytes } from '@pm/schemas';
+import { hexBytes, walletFromBytes } from '@pm/schemas/ids';
 import { allWallets, CallerWallets, walletsOfType } from '../../src/http/caller-wallets.ts';
 import { wallet } from '../in-memory.ts';
 

@@ -1,5 +1,5 @@
 import { openHttp } from '@pm/kit/http';
-import { headers as names } from '@pm/schemas';
+import { headers as names } from '@pm/schemas/signing';
 import { Canaries, seenOf } from '../../../kit/test/hostile/canaries.ts';
 import { KeptLog } from '../../../kit/test/hostile/kept-log.ts';
 import { addReadRoutes } from '../../src/http/app.route.ts';

@@ -1,4 +1,5 @@
-import { type RouteDeclaration, routes } from '@pm/schemas';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { Value } from 'typebox/value';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { spoil } from '../../../kit/test/hostile/spoil.ts';

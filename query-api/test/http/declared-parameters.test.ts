@@ -1,4 +1,6 @@
-import { parseTime, type RouteDeclaration, routes } from '@pm/schemas';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
+import { parseTime } from '@pm/schemas/time';
 import fc from 'fast-check';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';

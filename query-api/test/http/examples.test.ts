@@ -1,4 +1,6 @@
-import { type DeclaredResponse, type RouteDeclaration, responsesOf, routes } from '@pm/schemas';
+import { type DeclaredResponse, responsesOf } from '@pm/schemas/routes/responses';
+import type { RouteDeclaration } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { Value } from 'typebox/value';
 import { declaredWorld } from '../declared-world.ts';
 import { openListener } from '../in-memory.ts';

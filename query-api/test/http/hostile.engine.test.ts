@@ -1,5 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
-import { columnNames, createTableSql, leaderboardTables, tables } from '@pm/schemas';
+import { columnNames, createTableSql } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { at, type FreshDatabase, freshDatabase } from '../fresh-database.ts';
 import {

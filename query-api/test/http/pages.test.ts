@@ -1,4 +1,4 @@
-import { positionSorts } from '@pm/schemas';
+import { positionSorts } from '@pm/schemas/http/report-choices';
 import { condition, get, marketEntry, openListener, World, wallet } from '../in-memory.ts';
 import { type Page, walked } from '../walked.ts';
 

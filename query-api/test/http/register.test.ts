@@ -1,6 +1,7 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import { type HttpRoute, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { wrongResponsesToMethods } from '../../../kit/test/http/odd-methods.ts';
 import { readRoute } from '../../src/http/read-route.io.ts';
 import { openListener, token, World, wallet } from '../in-memory.ts';

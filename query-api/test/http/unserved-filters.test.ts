@@ -1,4 +1,5 @@
-import { type RouteDeclaration, routes, urlsOf } from '@pm/schemas';
+import { type RouteDeclaration, urlsOf } from '@pm/schemas/routes/route';
+import { routes } from '@pm/schemas/routes/routes';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { knownFilters, unservedFiltersOf } from '../../src/http/unserved-filters.ts';
 import { declaredWorld } from '../declared-world.ts';

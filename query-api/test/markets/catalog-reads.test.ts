@@ -5,8 +5,8 @@ import {
   FamilyMarketResponse,
   MarketResponse,
   SamplingPage,
-  TypedErrorResponse,
-} from '@pm/schemas';
+} from '@pm/schemas/http/catalog';
+import { TypedErrorResponse } from '@pm/schemas/http/reading';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';

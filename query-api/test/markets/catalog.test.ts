@@ -1,4 +1,4 @@
-import { type CatalogEntry, catalogKey } from '@pm/schemas';
+import { type CatalogEntry, catalogKey } from '@pm/schemas/log/catalog';
 import fc from 'fast-check';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { condition, eventEntry, marketEntry, seriesEntry, tagEntry, token } from '../in-memory.ts';

@@ -1,4 +1,5 @@
-import { EventListItem, EventResponse, SearchResponse, SeriesWithEvents } from '@pm/schemas';
+import { EventListItem, EventResponse } from '@pm/schemas/http/catalog';
+import { SearchResponse, SeriesWithEvents } from '@pm/schemas/http/catalog-lists';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { eventColumns } from '../../src/markets/catalog-tables.ts';

@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
-import { type CatalogEvent, type CatalogMarket, resolutionStatuses } from '@pm/schemas';
+import { resolutionStatuses } from '@pm/schemas/http/catalog';
+import type { CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { ReadRefusal } from '../../src/http/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';

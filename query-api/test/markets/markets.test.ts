@@ -1,12 +1,11 @@
 import {
-  CompactMarket,
-  ErrorResponse,
   FamilyMarketResponse,
   MarketResponse,
   SamplingMarket,
   SamplingPage,
-  SimplifiedMarket,
-} from '@pm/schemas';
+} from '@pm/schemas/http/catalog';
+import { CompactMarket, SimplifiedMarket } from '@pm/schemas/http/catalog-lists';
+import { ErrorResponse } from '@pm/schemas/http/reading';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noFigures, noMoves } from '../../src/markets/figures.ts';

@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { BookMarks, type PastBooks } from '../../src/markets/book-marks.io.ts';
 import { windowStarts } from '../../src/markets/figures.ts';

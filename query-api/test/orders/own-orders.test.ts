@@ -1,4 +1,4 @@
-import { OpenOrderPage } from '@pm/schemas';
+import { OpenOrderPage } from '@pm/schemas/http/private-reading';
 import { Value } from 'typebox/value';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';

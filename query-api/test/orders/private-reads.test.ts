@@ -1,4 +1,6 @@
-import { checksumAddress, StoredOrder, TradePage, tradeHash } from '@pm/schemas';
+import { StoredOrder, TradePage } from '@pm/schemas/http/reading';
+import { checksumAddress } from '@pm/schemas/ids';
+import { tradeHash } from '@pm/schemas/trade-id';
 import { Value } from 'typebox/value';
 import type { FillRow } from '../../src/orders/trades.ts';
 import {

@@ -1,4 +1,5 @@
-import { type OrderId, parseOrderId, tables } from '@pm/schemas';
+import { type OrderId, parseOrderId } from '@pm/schemas/ids';
+import { tables } from '@pm/schemas/tables/tables';
 import { anyTrade, type TradesQuery } from '../../src/orders/trades.ts';
 import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';

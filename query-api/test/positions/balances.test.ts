@@ -1,4 +1,5 @@
-import { BalanceAllowance, familyDomains } from '@pm/schemas';
+import { BalanceAllowance } from '@pm/schemas/http/private-reading';
+import { familyDomains } from '@pm/schemas/signing';
 import { Value } from 'typebox/value';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { foldHoldings } from '../../src/positions/holdings.ts';

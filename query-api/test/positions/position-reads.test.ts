@@ -1,4 +1,4 @@
-import { HolderGroup, Position } from '@pm/schemas';
+import { HolderGroup, Position } from '@pm/schemas/http/reading';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { condition, get, openListener, token, World, wallet } from '../in-memory.ts';

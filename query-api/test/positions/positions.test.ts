@@ -1,4 +1,4 @@
-import { type PositionSort, positionSorts } from '@pm/schemas';
+import { type PositionSort, positionSorts } from '@pm/schemas/http/report-choices';
 import { noQuote, type Quote } from '../../src/books/quote.ts';
 import type { RawQuery } from '../../src/http/query-reader.ts';
 import { ReadRefusal } from '../../src/http/refusal.ts';

@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent, Fill } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 
 interface Resting {

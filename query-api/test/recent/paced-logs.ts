@@ -1,4 +1,4 @@
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { noCutover, type RecentLimits, RecentLog } from '../../src/recent/recent-log.ts';
 import { TinyLog } from './log.ts';
 

@@ -1,4 +1,5 @@
-import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
+import type { Execution } from '@pm/schemas/log/executions';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import type { FillRow } from '../../src/orders/trades.ts';
 import { mergePage, newestPlaceFirst, storedWindow } from '../../src/recent/merge-page.ts';

@@ -1,11 +1,10 @@
+import { columnNames, createTableSql } from '@pm/schemas/tables/create-table';
 import {
-  columnNames,
-  createTableSql,
   type LeaderboardPeriod,
   leaderboardColumn,
   leaderboardPeriods,
   leaderboardTables,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/leaderboard-tables';
 import type { LeaderboardRow, LeaderboardSearch } from '../../src/reports/leaderboard-query.ts';
 import { Leaderboards } from '../../src/reports/newest-leaderboards.io.ts';
 import { type FreshDatabase, freshDatabase } from '../fresh-database.ts';

@@ -1,5 +1,6 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
-import { microText, walletFromBytes } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { walletFromBytes } from '@pm/schemas/ids';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { newestPlaceFirst } from '../../src/recent/merge-page.ts';

@@ -5,7 +5,7 @@ import {
   LeaderboardEntry,
   MarketPosition,
   PublicTrade,
-} from '@pm/schemas';
+} from '@pm/schemas/http/reports';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
 import { noFigures, noMoves } from '../../src/markets/figures.ts';

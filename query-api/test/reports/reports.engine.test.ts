@@ -1,5 +1,5 @@
 import { Random } from '@pm/kit/random';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { ReadRefusal } from '../../src/http/refusal.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
 import { readActivityQuery } from '../../src/reports/activity.ts';

@@ -1,5 +1,6 @@
 import { commentIdAt } from '@pm/domain/comments/threads';
-import type { CommentEvent, Profile } from '@pm/schemas';
+import type { CommentEvent } from '@pm/schemas/log/comments';
+import type { Profile } from '@pm/schemas/log/profiles';
 import { appOf, condition, get, marketEntry, World } from '../in-memory.ts';
 
 let world: World;

@@ -1,4 +1,6 @@
-import { Notification, notificationId, tradeHash } from '@pm/schemas';
+import { Notification } from '@pm/schemas/http/notifications';
+import { notificationId } from '@pm/schemas/notification-id';
+import { tradeHash } from '@pm/schemas/trade-id';
 import { Value } from 'typebox/value';
 import type { FillRow } from '../../src/orders/trades.ts';
 import {

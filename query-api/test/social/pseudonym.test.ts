@@ -1,4 +1,4 @@
-import { parseWalletAddress } from '@pm/schemas';
+import { parseWalletAddress } from '@pm/schemas/ids';
 import { pseudonymOf } from '../../src/social/profiles.ts';
 
 const walletOf = (bits: number) => {

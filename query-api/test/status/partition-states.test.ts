@@ -1,5 +1,5 @@
 import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { ownersOf, PartitionCounts, wirePartitions } from '../../src/status/partition-states.ts';
 
 const atMs = Date.UTC(2026, 5, 1, 12, 0, 0);

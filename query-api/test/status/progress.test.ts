@@ -1,5 +1,5 @@
 import { silentLog } from '@pm/kit/log';
-import { redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas/redis/keys';
 import { ProgressWatch, type ProgressWatchOptions } from '../../src/status/progress.io.ts';
 
 const keys = redisKeys('t-');

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { FamilyWorld, goodAuth } from './family-world.ts';

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { condition, marketEntry, token, wallet } from '../in-memory.ts';
 import { FamilyWorld } from './family-world.ts';
 import { ScriptedSocket } from './scripted-socket.ts';

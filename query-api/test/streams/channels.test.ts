@@ -1,11 +1,6 @@
-import {
-  apiKeyBytes,
-  type CommentEvent,
-  heartbeatIdBytes,
-  hexBytes,
-  parseHeartbeatId,
-  type Transfer,
-} from '@pm/schemas';
+import { apiKeyBytes, heartbeatIdBytes, hexBytes, parseHeartbeatId } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { CommentEvent } from '@pm/schemas/log/comments';
 import { apiKey, condition, marketEntry, wallet } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import type { Seen, StreamClient } from './stream-client.ts';

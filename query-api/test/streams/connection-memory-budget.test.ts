@@ -1,4 +1,4 @@
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import {
   ConnectionMemoryBudget,
   keptBytes,

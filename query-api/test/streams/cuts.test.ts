@@ -9,13 +9,9 @@ import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
-import {
-  type Execution,
-  microText,
-  priceText,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { Execution } from '@pm/schemas/log/executions';
 import { WebSocket } from 'ws';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { Catalog } from '../../src/markets/catalog.ts';

@@ -1,5 +1,5 @@
 import { CommentThreads } from '@pm/domain/comments/threads';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { condition, eventEntry, marketEntry, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld } from './family-world.ts';
 import { fillOf, walletBytes } from './fills.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { condition, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { type FamilyClient, FamilyWorld } from './family-world.ts';

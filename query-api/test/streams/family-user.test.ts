@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { apiKeyFromBytes, type EventOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { apiKeyFromBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf } from '@pm/schemas/log/executions';
 import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
 import { fillOf, keyBytes, walletBytes } from './fills.ts';

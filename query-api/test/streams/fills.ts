@@ -1,4 +1,4 @@
-import type { Fill } from '@pm/schemas';
+import type { Fill } from '@pm/schemas/log/executions';
 
 /** A taker of token 0 buys 2 shares at 0.4. Its wallet is number 1 of the fixtures, the maker's number 2. */
 export function fillOf(changes: Partial<Fill> = {}): Fill {

@@ -1,12 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Random } from '@pm/kit/random';
-import {
-  clientFrames,
-  exampleOf,
-  familyFrames,
-  familyStreamNames,
-  streamChannelNames,
-} from '@pm/schemas';
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { familyStreamNames, streamChannelNames } from '@pm/schemas/streams/channels';
+import { clientFrames } from '@pm/schemas/streams/client-frames';
+import { familyFrames } from '@pm/schemas/streams/family-frames';
 import { heapInUse } from '../../../kit/test/hostile/heap.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { token } from '../in-memory.ts';

@@ -5,7 +5,8 @@ import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
-import { apiKeyBytes, headers, hexBytes, type WalletAddress } from '@pm/schemas';
+import { apiKeyBytes, hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import { headers } from '@pm/schemas/signing';
 import { SessionKeepAlives } from '../../src/streams/own/keep-alive.io.ts';
 
 const present = Buffer.alloc(32, 7);

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type CatalogEntry, headers, streamLimits, type TokenId, tokenIdBytes } from '@pm/schemas';
+import { type TokenId, tokenIdBytes } from '@pm/schemas/ids';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import { headers } from '@pm/schemas/signing';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { heapInUse } from '../../../kit/test/hostile/heap.ts';
 import { OwnOrders } from '../../src/streams/family/own-orders.ts';
 import { ConnectionMemoryBudget } from '../../src/streams/protocol/connection-memory-budget.ts';

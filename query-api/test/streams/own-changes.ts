@@ -1,4 +1,4 @@
-import type { EventOf } from '@pm/schemas';
+import type { EventOf } from '@pm/schemas/log/executions';
 import type { OwnChange } from '../../src/streams/feed/changes.ts';
 import { wallet } from '../in-memory.ts';
 import { fillOf, keyBytes, walletBytes } from './fills.ts';

@@ -1,4 +1,4 @@
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { OwnOrders } from '../../src/streams/family/own-orders.ts';
 import type { OwnChange } from '../../src/streams/feed/changes.ts';
 import {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bookAnswerOf, bookJson, streamLimits } from '@pm/schemas';
+import { bookAnswerOf, bookJson } from '@pm/schemas/http/book-hash';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { condition, token, wallet } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { fillOf } from './fills.ts';

@@ -1,5 +1,5 @@
 import { Random } from '@pm/kit/random';
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { type Replayer, ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
 
 const { resumes_per_connection: ofConnection, resumes_per_address: ofAddress } = streamLimits;

@@ -1,11 +1,8 @@
 import { once } from 'node:events';
-import {
-  type ClientFrame,
-  ownMessages,
-  publicMessages,
-  type ServerFrame,
-  serverFrames,
-} from '@pm/schemas';
+import type { ClientFrame } from '@pm/schemas/streams/client-frames';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
+import { type ServerFrame, serverFrames } from '@pm/schemas/streams/server-frames';
 import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 

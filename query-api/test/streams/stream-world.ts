@@ -5,7 +5,7 @@ import { CommentThreads } from '@pm/domain/comments/threads';
 import { TransferTotals } from '@pm/domain/ledger/transfer-totals';
 import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
 import { silentLog } from '@pm/kit/log';
-import type { StreamCloseName } from '@pm/schemas';
+import type { StreamCloseName } from '@pm/schemas/streams/codes';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';

@@ -1,6 +1,8 @@
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { hexBytes, microText, type Profile, parseWalletAddress } from '@pm/schemas';
+import { microText } from '@pm/schemas/decimal';
+import { hexBytes, parseWalletAddress } from '@pm/schemas/ids';
+import type { Profile } from '@pm/schemas/log/profiles';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { addReadRoutes } from '../../src/http/app.route.ts';
 import { KeptReads } from '../../src/tables/kept-reads.ts';

@@ -1,4 +1,4 @@
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import { anyTrade, type FillRow } from '../../src/orders/trades.ts';

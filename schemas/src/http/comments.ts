@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { commentBodyMaxChars } from '../topics/comments.ts';
-import { profileMaxChars } from '../topics/profiles.ts';
+import { commentBodyMaxChars } from '../log/comments.ts';
+import { profileMaxChars } from '../log/profiles.ts';
 
 /**
  * Bodies of comments and profiles (conventions.md 7.1 and 7.2). Lengths are code points; ingress checks them after line

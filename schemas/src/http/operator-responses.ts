@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { takerDelayMaxMs } from '../log/executions.ts';
 import { feeRateCeilingBps } from '../money.ts';
-import { takerDelayMaxMs } from '../topics/executions.ts';
 import { count, dateTime, decimal, flag, number, orNull, text } from './forms.ts';
 
 /** Parameters, bodies and answers of the operator's listener besides the catalog's and those that move money. */

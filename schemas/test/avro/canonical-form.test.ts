@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { canonicalForm, toAvroJson, topics } from '../../src/index.ts';
+import { canonicalForm } from '@pm/schemas/avro/canonical-form';
+import { toAvroJson } from '@pm/schemas/avro/schema';
+import { topics } from '@pm/schemas/log/topics';
 
 describe('the canonical form of a schema', () => {
   test('is that of the specification: full names, no documentation, defaults or other attributes', () => {

@@ -9,7 +9,7 @@ import {
   isNullable,
   toAvroJson,
 } from '../../src/avro/schema.ts';
-import { topics } from '../../src/topics/topics.ts';
+import { topics } from '../../src/log/topics.ts';
 
 /** The judge computes zig-zag in doubles and is exact only so far; beyond, our own round trip is tested below. */
 const judgeLongMax = 2 ** 52 - 1;

@@ -1,13 +1,10 @@
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { rateScopes } from '@pm/schemas/rate-limits';
+import type { Declaration } from '@pm/schemas/routes/route';
+import { operatorRoutes, publicRoutes } from '@pm/schemas/routes/routes';
 import fc from 'fast-check';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import {
-  type Declaration,
-  exampleOf,
-  operatorRoutes,
-  publicRoutes,
-  rateScopes,
-} from '../../src/index.ts';
 import { operatorResponsesOf, responsesOf } from '../../src/routes/responses.ts';
 import type { OperatorRouteDeclaration, RouteDeclaration } from '../../src/routes/route.ts';
 import { wholeNumberPattern } from '../../src/routes/whole-number.ts';

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { openCodes } from '../../../acceptance/test/money/open-codes.ts';
 import type { Placement } from '../../../client/src/placement-result.ts';
 

@@ -1,6 +1,6 @@
 import type { LogClient, LogProducer } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { ownerIdBytes } from '@pm/schemas';
+import { ownerIdBytes } from '@pm/schemas/log/orders';
 import { Engine } from '../../../matcher/src/core/index.ts';
 import type { OpenCopies } from '../../../matcher/src/partition/copy-reading.io.ts';
 import { DeadLetters } from '../../../matcher/src/partition/dead-letters.io.ts';

@@ -1,4 +1,5 @@
-import type { OrderId, PlacementResult } from '@pm/schemas';
+import type { PlacementResult } from '@pm/schemas/http/trading';
+import type { OrderId } from '@pm/schemas/ids';
 import type { Connection, Sending } from '../../../client/src/connection.ts';
 import { ExchangeError, UnresolvedOrdersError } from '../../../client/src/errors.ts';
 import type { HttpRequest } from '../../../client/src/http.ts';

@@ -1,4 +1,5 @@
-import { type ExecutionEvent, type OrderId, orderIdFromBytes } from '@pm/schemas';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import { codecs, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Brokers } from '../kafka/brokers.ts';
 

@@ -1,17 +1,9 @@
-import {
-  apiKeyFromBytes,
-  gtdBookedMinSeconds,
-  hexBytes,
-  holdMicro,
-  notionalMicro,
-  type OrderId,
-  orderIdFromBytes,
-  ordersPerRequestMax,
-  type PlacementResult,
-  type RefusalCode,
-  type Side,
-  type TimeInForce,
-} from '@pm/schemas';
+import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas/http/trading';
+import { apiKeyFromBytes, hexBytes, type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
+import { gtdBookedMinSeconds } from '@pm/schemas/log/log-rules';
+import type { Side, TimeInForce } from '@pm/schemas/log/types';
+import { holdMicro, notionalMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { Placement } from '../../../client/src/placement-result.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';

@@ -1,7 +1,7 @@
 import type { FoldedPlace } from '@pm/domain/executions/execution-order';
 import type { Position } from '@pm/domain/positions/position';
 import { Fault } from '@pm/kit/fault';
-import { tables } from '@pm/schemas';
+import { tables } from '@pm/schemas/tables/tables';
 import type {
   ProjectionTables,
   TablesGuard,

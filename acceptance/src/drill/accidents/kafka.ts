@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { topics } from '@pm/schemas';
+import { topics } from '@pm/schemas/log/topics';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { Accident } from '../accident.ts';
 import type { DrilledExchange } from '../drilled-exchange.ts';

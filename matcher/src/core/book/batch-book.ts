@@ -1,4 +1,4 @@
-import { priceOne } from '@pm/schemas';
+import { priceOne } from '@pm/schemas/money';
 import { assume } from '../assumption.ts';
 import { Book } from './book.ts';
 import { at, bidFlag, orderWords, outcomeFlag } from './order-pool.ts';

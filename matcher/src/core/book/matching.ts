@@ -1,4 +1,5 @@
-import { type CancelReason, feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
+import type { CancelReason } from '@pm/schemas/log/types';
+import { feeMicro, lotMicro, notionalMicro } from '@pm/schemas/money';
 import { writeFill } from '../events/write-events.ts';
 import { removeResting } from '../orders/cancel-resting.ts';
 import { type Interaction, interactionWith } from '../orders/self-trade.ts';

@@ -1,4 +1,4 @@
-import { priceOne } from '@pm/schemas';
+import { priceOne } from '@pm/schemas/money';
 import { assume } from '../assumption.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { lotMicro } from '@pm/schemas';
+import { lotMicro } from '@pm/schemas/money';
 import { askMark, priceMask } from '../book/book.ts';
 import type { Output, Scratch } from '../record.ts';
 import { assertTops } from '../state/invariants.ts';

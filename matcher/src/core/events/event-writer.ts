@@ -1,10 +1,7 @@
-import {
-  ByteWriter,
-  compileCodec,
-  type ExecutionEvent,
-  executionEvent,
-  type RefusalCode,
-} from '@pm/schemas';
+import { ByteWriter } from '@pm/schemas/avro/bytes';
+import { compileCodec } from '@pm/schemas/avro/codec';
+import { type ExecutionEvent, executionEvent } from '@pm/schemas/log/executions';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { assume } from '../assumption.ts';
 
 type Kind = ExecutionEvent['kind'];

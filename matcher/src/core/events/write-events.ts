@@ -1,12 +1,9 @@
-import {
-  type CancelReason,
-  lotMicro,
-  type PlacedStatus,
-  type PlaceOrder,
-  putLong,
-  putWords,
-  type RefusalCode,
-} from '@pm/schemas';
+import { putLong, putWords } from '@pm/schemas/avro/bytes';
+import type { PlacedStatus } from '@pm/schemas/log/executions';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import type { CancelReason } from '@pm/schemas/log/types';
+import { lotMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { at } from '../book/order-pool.ts';
 import type { FillFacts, Taker } from '../orders/taker.ts';
 import type { Output } from '../record.ts';

@@ -1,10 +1,7 @@
-import {
-  type CancelReason,
-  type CommandOf,
-  idsPerCancelMax,
-  type RefusalCode,
-  rules,
-} from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import { type CommandOf, idsPerCancelMax } from '@pm/schemas/log/orders';
+import type { CancelReason } from '@pm/schemas/log/types';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { at } from '../book/order-pool.ts';
 import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';

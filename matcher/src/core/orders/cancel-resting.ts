@@ -1,4 +1,6 @@
-import { type CancelReason, type EventOf, lotMicro, notionalMicro } from '@pm/schemas';
+import type { EventOf } from '@pm/schemas/log/executions';
+import type { CancelReason } from '@pm/schemas/log/types';
+import { lotMicro, notionalMicro } from '@pm/schemas/money';
 import { at } from '../book/order-pool.ts';
 import { writeCanceled } from '../events/write-events.ts';
 import type { Output } from '../record.ts';

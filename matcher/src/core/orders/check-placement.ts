@@ -1,15 +1,8 @@
-import {
-  gtdBookedMinSeconds,
-  holdMicro,
-  lotMicro,
-  openOrdersPerWalletMax,
-  orderSizeMaxMicro,
-  type PlaceOrder,
-  priceOne,
-  type RefusalCode,
-  rules,
-  signedAheadMaxMs,
-} from '@pm/schemas';
+import { openOrdersPerWalletMax } from '@pm/schemas/log/executions';
+import { gtdBookedMinSeconds, rules, signedAheadMaxMs } from '@pm/schemas/log/log-rules';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import { holdMicro, lotMicro, orderSizeMaxMicro, priceOne } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { State } from '../state/state.ts';
 import { checkOrderType } from './order-type.ts';
 import type { Taker } from './taker.ts';

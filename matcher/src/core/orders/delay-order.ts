@@ -1,4 +1,5 @@
-import { type PlaceOrder, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
 import { writeRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import { type DelayedOrder, withNextTick } from '../state/delayed-orders.ts';

@@ -1,4 +1,5 @@
-import { lotMicro, notionalMicro, type PlacedStatus } from '@pm/schemas';
+import type { PlacedStatus } from '@pm/schemas/log/executions';
+import { lotMicro, notionalMicro } from '@pm/schemas/money';
 import { packPrice } from '../book/book.ts';
 import { matchTaker } from '../book/matching.ts';
 import { writePlaced } from '../events/write-events.ts';

@@ -1,4 +1,5 @@
-import { type Command, complementPrice, type PlaceOrder, priceOne } from '@pm/schemas';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
+import { complementPrice, priceOne } from '@pm/schemas/money';
 import { idWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 

@@ -1,4 +1,5 @@
-import { lotMicro, notionalMicro, type RefusalCode } from '@pm/schemas';
+import { lotMicro, notionalMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { at } from '../book/order-pool.ts';
 import type { State } from '../state/state.ts';
 import { firstUncleared, interactionWith } from './self-trade.ts';

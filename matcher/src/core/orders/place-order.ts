@@ -1,4 +1,6 @@
-import { type PlaceOrder, type RefusalCode, refusals, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import { writeRefused } from '../events/write-events.ts';
 import { interactionsMax, type Output } from '../record.ts';
 import { flagsOfRefusal, idWords } from '../state/order-results.ts';

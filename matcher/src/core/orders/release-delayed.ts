@@ -1,4 +1,4 @@
-import type { RefusalCode } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { writeRefused } from '../events/write-events.ts';
 import { interactionsMax, type Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';

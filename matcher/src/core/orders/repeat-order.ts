@@ -1,4 +1,4 @@
-import type { PlaceOrder } from '@pm/schemas';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
 import type { Output } from '../record.ts';
 import { codeOfFlags, sellFlag, statusMask, statusOfFlags } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';

@@ -1,4 +1,4 @@
-import { rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
 import { at } from '../book/order-pool.ts';
 import type { Output } from '../record.ts';
 import type { State } from '../state/state.ts';

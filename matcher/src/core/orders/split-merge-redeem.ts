@@ -1,11 +1,6 @@
-import {
-  type CommandOf,
-  complementPrice,
-  lotMicro,
-  notionalMicro,
-  orderSizeMaxMicro,
-  type RefusalCode,
-} from '@pm/schemas';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { complementPrice, lotMicro, notionalMicro, orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import type { Output } from '../record.ts';
 import type { Market } from '../state/markets.ts';
 import type { State } from '../state/state.ts';

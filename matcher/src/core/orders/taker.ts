@@ -1,10 +1,5 @@
-import {
-  affordableMicro,
-  complementPrice,
-  lotMicro,
-  orderSizeMaxMicro,
-  type PlaceOrder,
-} from '@pm/schemas';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import { affordableMicro, complementPrice, lotMicro, orderSizeMaxMicro } from '@pm/schemas/money';
 import { readWords } from '../state/key-table.ts';
 import type { Market } from '../state/markets.ts';
 import { signerWords } from '../state/order-results.ts';

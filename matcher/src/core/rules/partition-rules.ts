@@ -1,4 +1,5 @@
-import { type CommandOf, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { CommandOf } from '@pm/schemas/log/orders';
 import { refuseCommand } from '../events/write-events.ts';
 import { expireOrders } from '../orders/expire-orders.ts';
 import { releaseDue } from '../orders/release-delayed.ts';

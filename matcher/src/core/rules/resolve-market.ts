@@ -1,4 +1,5 @@
-import { type CommandOf, priceOne } from '@pm/schemas';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { priceOne } from '@pm/schemas/money';
 import { refuseCommand } from '../events/write-events.ts';
 import { clearMarket } from '../orders/expire-orders.ts';
 import type { Output } from '../record.ts';

@@ -1,4 +1,6 @@
-import { type Command, type Envelope, type KeyRole, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { Command, Envelope } from '@pm/schemas/log/orders';
+import type { KeyRole } from '@pm/schemas/log/types';
 import type { SignOffKey } from './sign-off-keys.ts';
 
 /** Who may sign what: the key that opened the partition, or any other key by its role. */

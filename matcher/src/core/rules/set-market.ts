@@ -1,4 +1,6 @@
-import { type CommandOf, orderSizeMaxMicro, takerDelayMaxMs, tickSizes } from '@pm/schemas';
+import { takerDelayMaxMs } from '@pm/schemas/log/executions';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { orderSizeMaxMicro, tickSizes } from '@pm/schemas/money';
 import { refuseCommand } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import { copyOf } from '../state/interned.ts';

@@ -1,4 +1,4 @@
-import type { KeyRole } from '@pm/schemas';
+import type { KeyRole } from '@pm/schemas/log/types';
 import { copyOf } from '../state/interned.ts';
 import { sha256 } from './sha256.ts';
 import { UsedSequences } from './used-sequences.ts';

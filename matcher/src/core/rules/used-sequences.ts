@@ -1,4 +1,4 @@
-import { runOfSequence } from '@pm/schemas';
+import { runOfSequence } from '@pm/schemas/log/orders';
 import { assume } from '../assumption.ts';
 
 /** Runs of a key whose newest sequence is kept; processes that send under one key at once are far fewer. */

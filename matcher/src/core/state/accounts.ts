@@ -1,4 +1,4 @@
-import { putWords } from '@pm/schemas';
+import { putWords } from '@pm/schemas/avro/bytes';
 import { at, type OrderPool } from '../book/order-pool.ts';
 import { Interned } from './interned.ts';
 import { signerWords } from './order-results.ts';

@@ -1,15 +1,14 @@
+import { takerDelayMaxMs } from '@pm/schemas/log/executions';
+import { rules } from '@pm/schemas/log/log-rules';
+import { noOwner, ownerIdBytes } from '@pm/schemas/log/orders';
 import {
   complementPrice,
   lotMicro,
-  noOwner,
   orderSizeMaxMicro,
-  ownerIdBytes,
   priceOne,
-  refusalCodes,
-  rules,
-  takerDelayMaxMs,
   tickSizes,
-} from '@pm/schemas';
+} from '@pm/schemas/money';
+import { refusalCodes } from '@pm/schemas/refusals';
 import type { Owner } from '../book/order-pool.ts';
 import { runsMax, UsedSequences } from '../rules/used-sequences.ts';
 import { readBooked } from './booked-bytes.ts';

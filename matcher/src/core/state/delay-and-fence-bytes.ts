@@ -1,4 +1,6 @@
-import { orderSizeMaxMicro, type PlaceOrder, priceOne, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import { orderSizeMaxMicro, priceOne } from '@pm/schemas/money';
 import { attachDelayed } from '../orders/delay-order.ts';
 import type { State } from './state.ts';
 import {

@@ -1,4 +1,4 @@
-import type { PlaceOrder } from '@pm/schemas';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
 import type { Market } from './markets.ts';
 
 /** An order that waits for the end of the taker delay of its market, or is held for the next tick. */

@@ -1,4 +1,4 @@
-import type { PlaceOrder } from '@pm/schemas';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
 
 /** An order id that a cancel has named before the order came; orders of other signers may have it. */
 export interface FencedId {

@@ -1,4 +1,4 @@
-import type { CommandOf, PlaceOrder } from '@pm/schemas';
+import type { CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
 import { copyOf } from './interned.ts';
 
 /** The orders of a signer, a key, a market, an outcome; null and -1 mean any. */

@@ -1,4 +1,4 @@
-import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
+import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas/money';
 import { assume } from '../assumption.ts';
 import { at } from '../book/order-pool.ts';
 import type { PriceLadders } from '../book/price-ladders.ts';

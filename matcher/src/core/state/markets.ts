@@ -1,4 +1,4 @@
-import type { MarketMode } from '@pm/schemas';
+import type { MarketMode } from '@pm/schemas/log/types';
 
 /** The rules and the collateral of a market; its orders are in the book. */
 export interface Market {

@@ -1,10 +1,6 @@
-import {
-  envelopeCommandsMax,
-  type PlacedStatus,
-  type PlaceOrder,
-  type RefusalCode,
-  refusalCodes,
-} from '@pm/schemas';
+import type { PlacedStatus } from '@pm/schemas/log/executions';
+import { envelopeCommandsMax, type PlaceOrder } from '@pm/schemas/log/orders';
+import { type RefusalCode, refusalCodes } from '@pm/schemas/refusals';
 import { type FirstFills, FirstFillsPool, noFills } from './first-fills.ts';
 import { type CopyWords, KeyTable } from './key-table.ts';
 

@@ -1,4 +1,7 @@
-import { type CancelReason, type MarketMode, noOwner, priceOne, rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
+import { noOwner } from '@pm/schemas/log/orders';
+import type { CancelReason, MarketMode } from '@pm/schemas/log/types';
+import { priceOne } from '@pm/schemas/money';
 import { Book } from '../book/book.ts';
 import { at, type Owner } from '../book/order-pool.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';

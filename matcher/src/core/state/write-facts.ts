@@ -1,4 +1,4 @@
-import { rules } from '@pm/schemas';
+import { rules } from '@pm/schemas/log/log-rules';
 import type { SignOffKey } from '../rules/sign-off-keys.ts';
 import type { State } from './state.ts';
 import { formats, modes, roles, type StateWriter } from './state-bytes.ts';

@@ -1,17 +1,18 @@
+import { compileCodec } from '@pm/schemas/avro/codec';
 import {
-  type Command,
   cancelsPerRecordMax,
-  command,
-  compileCodec,
   type ExecutionEvent,
-  envelopeCommandsMax,
   execution,
   fillsPerRecordMax,
-  idsPerCancelMax,
-  registryHeaderBytes,
   releasesPerRecordMax,
-  topics,
-} from '@pm/schemas';
+} from '@pm/schemas/log/executions';
+import {
+  type Command,
+  command,
+  envelopeCommandsMax,
+  idsPerCancelMax,
+} from '@pm/schemas/log/orders';
+import { registryHeaderBytes, topics } from '@pm/schemas/log/topics';
 import { defaultSliceLimits } from '../../../src/partition/slices.io.ts';
 import { cancelAll, marketRules, opening, orderOf, requestIdOf, walletOf } from '../commands.ts';
 

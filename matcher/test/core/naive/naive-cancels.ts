@@ -1,4 +1,5 @@
-import type { CancelReason, CommandOf, PlaceOrder } from '@pm/schemas';
+import type { CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
+import type { CancelReason } from '@pm/schemas/log/types';
 import type { Limits } from '../../../src/core/index.ts';
 import { NaivePositions } from './naive-positions.ts';
 import { cost, hex, price0, type Remembered, type Resting } from './naive-report.ts';

@@ -1,14 +1,7 @@
-import {
-  type Command,
-  type Envelope,
-  type ExecutionEvent,
-  feeMicro,
-  holdMicro,
-  openOrdersPerWalletMax,
-  type PlaceOrder,
-  type RefusalCode,
-  refusals,
-} from '@pm/schemas';
+import { type ExecutionEvent, openOrdersPerWalletMax } from '@pm/schemas/log/executions';
+import type { Command, Envelope, PlaceOrder } from '@pm/schemas/log/orders';
+import { feeMicro, holdMicro } from '@pm/schemas/money';
+import { type RefusalCode, refusals } from '@pm/schemas/refusals';
 import { NaiveMeetings } from './naive-meetings.ts';
 import {
   cost,

@@ -1,4 +1,5 @@
-import type { Command, KeyRole } from '@pm/schemas';
+import type { Command } from '@pm/schemas/log/orders';
+import type { KeyRole } from '@pm/schemas/log/types';
 
 interface Key {
   readonly publicKey: Buffer;

@@ -1,4 +1,6 @@
-import { orderSizeMaxMicro, type PlaceOrder, type RefusalCode } from '@pm/schemas';
+import type { PlaceOrder } from '@pm/schemas/log/orders';
+import { orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { cost, isBid, lot, other, price0, type Resting } from './naive-report.ts';
 import { NaiveRules } from './naive-rules.ts';
 

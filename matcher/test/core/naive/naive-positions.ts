@@ -1,4 +1,6 @@
-import { type CommandOf, orderSizeMaxMicro, type RefusalCode } from '@pm/schemas';
+import type { CommandOf } from '@pm/schemas/log/orders';
+import { orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { cost, hex, type Listed, lot, NaiveReport, other } from './naive-report.ts';
 
 /** The tokens of the naive twin: split, merge, redeem, and what each wallet has. */

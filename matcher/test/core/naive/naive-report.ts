@@ -1,11 +1,7 @@
-import type {
-  CommandOf,
-  ExecutionEvent,
-  MarketMode,
-  PlacedStatus,
-  PlaceOrder,
-  RefusalCode,
-} from '@pm/schemas';
+import type { ExecutionEvent, PlacedStatus } from '@pm/schemas/log/executions';
+import type { CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
+import type { MarketMode } from '@pm/schemas/log/types';
+import type { RefusalCode } from '@pm/schemas/refusals';
 
 export interface Resting {
   readonly order: PlaceOrder;

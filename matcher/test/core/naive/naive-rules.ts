@@ -1,4 +1,6 @@
-import { type CommandOf, type MarketMode, type PlaceOrder, tickSizes } from '@pm/schemas';
+import type { CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
+import type { MarketMode } from '@pm/schemas/log/types';
+import { tickSizes } from '@pm/schemas/money';
 import { NaiveCancels } from './naive-cancels.ts';
 import { hex, type Waiting } from './naive-report.ts';
 

@@ -1,4 +1,6 @@
-import { type CommandOf, orderSizeMaxMicro, type PlaceOrder, type RefusalCode } from '@pm/schemas';
+import type { CommandOf, PlaceOrder } from '@pm/schemas/log/orders';
+import { orderSizeMaxMicro } from '@pm/schemas/money';
+import type { RefusalCode } from '@pm/schemas/refusals';
 import { isWhole } from './naive-positions.ts';
 
 export type Rung = readonly [isBroken: boolean, code: RefusalCode];

@@ -1,4 +1,5 @@
-import { type Command, type CommandOf, idsPerCancelMax, newestRules, rules } from '@pm/schemas';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import { type Command, type CommandOf, idsPerCancelMax } from '@pm/schemas/log/orders';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../../src/core/index.ts';
 import {
   envelopeOf,

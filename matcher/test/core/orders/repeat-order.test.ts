@@ -1,4 +1,4 @@
-import type { EventOf, ExecutionEvent } from '@pm/schemas';
+import type { EventOf, ExecutionEvent } from '@pm/schemas/log/executions';
 import { Engine } from '../../../src/core/index.ts';
 import { envelopeOf, marketRules, opening, orderOf, partition, startMs } from '../commands.ts';
 import { RandomLog } from '../random-log.ts';

@@ -1,4 +1,6 @@
-import { type Command, newestRules, type PlaceOrder, rules, type SelfTrade } from '@pm/schemas';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
+import type { SelfTrade } from '@pm/schemas/log/types';
 import { Engine } from '../../../src/core/index.ts';
 import {
   envelopeOf,

@@ -1,4 +1,5 @@
-import { type Command, newestRules, type PlaceOrder } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../../src/core/index.ts';
 import {
   cancelAll,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { newestRules, rules } from '@pm/schemas';
+import { newestRules, rules } from '@pm/schemas/log/log-rules';
 import { keyIdOf, maySign } from '../../../src/core/index.ts';
 import { sha256 } from '../../../src/core/rules/sha256.ts';
 import { cancelAll, envelopeOf, marketRules, opening, orderOf } from '../commands.ts';

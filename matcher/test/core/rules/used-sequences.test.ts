@@ -1,4 +1,4 @@
-import { runOfSequence, sequencesPerRun } from '@pm/schemas';
+import { runOfSequence, sequencesPerRun } from '@pm/schemas/log/orders';
 import fc from 'fast-check';
 import { runsMax, UsedSequences } from '../../../src/core/rules/used-sequences.ts';
 

@@ -1,4 +1,5 @@
-import { type Command, envelopeCommandsMax, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import { type Command, envelopeCommandsMax } from '@pm/schemas/log/orders';
 import {
   defaultLimits,
   Engine,

@@ -1,4 +1,5 @@
-import { type Command, newestRules } from '@pm/schemas';
+import { newestRules } from '@pm/schemas/log/log-rules';
+import type { Command } from '@pm/schemas/log/orders';
 import { runLength, seedsFrom } from '../../../../kit/test/long-runs.ts';
 import { Engine, encodeFrozen, type FrozenState, keyIdOf } from '../../../src/core/index.ts';
 import { envelopeOf, opening, partition } from '../commands.ts';

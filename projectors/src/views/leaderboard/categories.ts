@@ -1,4 +1,5 @@
-import { type CatalogEntry, leaderboardCategories } from '@pm/schemas';
+import type { CatalogEntry } from '@pm/schemas/log/catalog';
+import { leaderboardCategories } from '@pm/schemas/tables/leaderboard-tables';
 
 const tagsOf = Object.values(leaderboardCategories) as readonly (readonly string[])[];
 

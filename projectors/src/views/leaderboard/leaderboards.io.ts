@@ -1,7 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
-import { columnNames, leaderboardTables, tables } from '@pm/schemas';
+import { columnNames } from '@pm/schemas/tables/create-table';
+import { leaderboardTables } from '@pm/schemas/tables/leaderboard-tables';
+import { tables } from '@pm/schemas/tables/tables';
 import { viewsFirstMs } from '../../views-first.ts';
 import type { MarketCategories } from './categories.ts';
 import { walletSlices } from './slices.ts';

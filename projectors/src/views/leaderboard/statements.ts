@@ -1,14 +1,13 @@
+import { priceText } from '@pm/schemas/decimal';
+import { shownSpreadMax } from '@pm/schemas/money';
 import {
   type LeaderboardPeriod,
   leaderboardColumn,
   leaderboardPeriods,
   leaderboardPlacesMax,
   leaderboardTables,
-  priceText,
-  shownSides,
-  shownSpreadMax,
-  tables,
-} from '@pm/schemas';
+} from '@pm/schemas/tables/leaderboard-tables';
+import { shownSides, tables } from '@pm/schemas/tables/tables';
 
 /**
  * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`,

@@ -1,5 +1,5 @@
 import { emptyPosition, type Position } from '@pm/domain/positions/position';
-import { hexBytes, walletFromBytes } from '@pm/schemas';
+import { hexBytes, walletFromBytes } from '@pm/schemas/ids';
 
 /** All positions of one partition, looked up by the bytes of the wallet: a known wallet is never converted to text. */
 export class Holdings {

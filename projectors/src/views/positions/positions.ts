@@ -8,7 +8,8 @@ import {
   takersTrade,
   tradesOfMove,
 } from '@pm/domain/positions/position-trades';
-import { type EventOf, type Execution, tables } from '@pm/schemas';
+import type { EventOf, Execution } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
 import { type RowSource, type View, writeSource } from '../view.ts';

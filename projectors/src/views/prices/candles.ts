@@ -1,4 +1,6 @@
-import { type Execution, type Fill, notionalMicro, tables } from '@pm/schemas';
+import type { Execution, Fill } from '@pm/schemas/log/executions';
+import { notionalMicro } from '@pm/schemas/money';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
 import { Buckets, minuteOf } from '../buckets.ts';

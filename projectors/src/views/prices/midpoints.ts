@@ -1,4 +1,5 @@
-import { type Execution, tables } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { tables } from '@pm/schemas/tables/tables';
 import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
 import { Buckets, minuteOf } from '../buckets.ts';

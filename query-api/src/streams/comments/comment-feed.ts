@@ -1,5 +1,6 @@
 import { type CommentThreads, commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
-import type { CommentEvent, CommentParent, WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { CommentEvent, CommentParent } from '@pm/schemas/log/comments';
 import type { Catalog } from '../../markets/catalog.ts';
 
 /** A comment as it was after a record. */

@@ -1,4 +1,4 @@
-import { checksumAddress } from '@pm/schemas';
+import { checksumAddress } from '@pm/schemas/ids';
 import type { Profiles } from '../../social/profiles.ts';
 import type { Message, StreamKey } from '../protocol/message.ts';
 import { changeFields, snapshotFields } from '../protocol/render-book.ts';

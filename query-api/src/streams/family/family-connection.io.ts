@@ -1,6 +1,7 @@
 import type { CredentialsVerifier } from '@pm/domain/accounts/key-verifier';
 import type { HeldComment } from '@pm/domain/comments/threads';
-import type { ApiKeyId, StreamCloseName, WalletAddress } from '@pm/schemas';
+import type { ApiKeyId, WalletAddress } from '@pm/schemas/ids';
+import type { StreamCloseName } from '@pm/schemas/streams/codes';
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Profiles } from '../../social/profiles.ts';
 import type { Feed } from '../feed/feed.io.ts';

@@ -1,4 +1,6 @@
-import { type StreamCloseName, streamHeartbeatMs, streamLagMaxMs, streamOf } from '@pm/schemas';
+import { streamOf } from '@pm/schemas/streams/channels';
+import type { StreamCloseName } from '@pm/schemas/streams/codes';
+import { streamHeartbeatMs, streamLagMaxMs } from '@pm/schemas/streams/limits';
 import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CloseReason, StreamCloseName } from '@pm/schemas';
+import type { CloseReason, StreamCloseName } from '@pm/schemas/streams/codes';
 import {
   ReaderSocket,
   type ReaderSocketParts,

@@ -1,5 +1,5 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import type { FamilyMessage } from '@pm/schemas';
+import type { FamilyMessage } from '@pm/schemas/streams/family-messages';
 import type { Catalog } from '../../markets/catalog.ts';
 import { activityAnswer } from '../../reports/activity.ts';
 import type { Profiles } from '../../social/profiles.ts';

@@ -1,5 +1,6 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
+import { type StreamCloseName, streamErrors } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import { keptBytes, type RoomShare } from '../protocol/connection-memory-budget.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { FamilyFilters, type FamilyLiveFrame, type LiveTopic, liveTopics } from '@pm/schemas';
+import {
+  FamilyFilters,
+  type FamilyLiveFrame,
+  type LiveTopic,
+  liveTopics,
+} from '@pm/schemas/streams/family-frames';
 import { Compile } from 'typebox/compile';
 import { readObject } from '../read-object.ts';
 

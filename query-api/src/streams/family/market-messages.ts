@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  bookAnswerOf,
-  bookJson,
-  complementPrice,
-  type FamilyMessage,
-  type Fill,
-  microText,
-  type PairBook,
-  priceOne,
-  priceText,
-  type Side,
-  tradeHash,
-  tradeId,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { bookAnswerOf, bookJson, type PairBook } from '@pm/schemas/http/book-hash';
+import type { Fill } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice, priceOne } from '@pm/schemas/money';
+import type { FamilyMessage } from '@pm/schemas/streams/family-messages';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { BestChange, Level, LogPosition, TradeChange } from '../feed/changes.ts';

@@ -1,4 +1,5 @@
-import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
+import { type StreamCloseName, streamErrors } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';

@@ -1,10 +1,5 @@
-import {
-  apiKeyFromBytes,
-  type EventOf,
-  type Fill,
-  orderIdFromBytes,
-  type WalletAddress,
-} from '@pm/schemas';
+import { apiKeyFromBytes, orderIdFromBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { EventOf, Fill } from '@pm/schemas/log/executions';
 import type { AcceptedOrder, OrderFacts, StatedRow } from '../../orders/order-read.ts';
 import type { OwnChange, OwnOpenOrder, OwnOrderChange } from '../feed/changes.ts';
 import { keptBytes, type RoomShare } from '../protocol/connection-memory-budget.ts';

@@ -4,7 +4,7 @@ import {
   type FamilyMarketFrame,
   type FamilyUserFrame,
   familyFrames,
-} from '@pm/schemas';
+} from '@pm/schemas/streams/family-frames';
 import { Compile } from 'typebox/compile';
 import { type LiveSubscription, readSubscription } from './live-subscription.ts';
 

@@ -1,4 +1,4 @@
-import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
 import type { Catalog } from '../../markets/catalog.ts';
 import { orderAnswer } from '../../orders/order-read.ts';
 import { type FillRow, type TradeViewer, tradeAnswer } from '../../orders/trades.ts';

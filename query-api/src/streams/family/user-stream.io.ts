@@ -1,11 +1,7 @@
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
-import {
-  type StreamCloseName,
-  streamErrors,
-  streamLimits,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import { type StreamCloseName, streamErrors } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import { countedPartitions } from '../feed/counted-partitions.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';

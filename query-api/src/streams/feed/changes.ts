@@ -1,4 +1,6 @@
-import type { EventOf, Fill, MarketMode, Side, WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { EventOf, Fill } from '@pm/schemas/log/executions';
+import type { MarketMode, Side } from '@pm/schemas/log/types';
 
 /** The position of a change in the log. */
 export interface LogPosition {

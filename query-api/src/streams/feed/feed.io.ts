@@ -5,7 +5,7 @@ import type { TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type { FeedChange } from './changes.ts';
 import {
   type FeedRecord,

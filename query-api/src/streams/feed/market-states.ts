@@ -1,4 +1,5 @@
-import type { EventOf, Fill, MarketMode, Side } from '@pm/schemas';
+import type { EventOf, Fill } from '@pm/schemas/log/executions';
+import type { MarketMode, Side } from '@pm/schemas/log/types';
 import type { Level, LogPosition, MarketRules } from './changes.ts';
 import { Ladder } from './ladder.ts';
 import { indexedChannels, MarketIndex, type RecordPlace } from './position-index.ts';

@@ -1,5 +1,7 @@
 import { assert } from '@pm/kit/assert';
-import { complementPrice, type EventOf, type OrderPlaced, type Side } from '@pm/schemas';
+import type { EventOf, OrderPlaced } from '@pm/schemas/log/executions';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice } from '@pm/schemas/money';
 import type { OwnOpenOrder, RestingOrder } from './changes.ts';
 import type { MarketState } from './market-states.ts';
 import { type FrozenTable, RecordTable, type RecordView } from './record-table.ts';

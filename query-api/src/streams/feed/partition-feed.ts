@@ -1,12 +1,7 @@
 import { Fault } from '@pm/kit/fault';
-import {
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  hexBytes,
-  type MarketMode,
-  type WalletAddress,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { EventOf, Execution, ExecutionEvent } from '@pm/schemas/log/executions';
+import type { MarketMode } from '@pm/schemas/log/types';
 import type { BestChange, FeedChange, LogPosition, OwnOpenOrder, RulesChange } from './changes.ts';
 import { type LastChange, MarketState } from './market-states.ts';
 import { type FrozenOrders, OrderStates } from './order-states.ts';

@@ -1,4 +1,4 @@
-import { walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
 import type { FeedChange } from './changes.ts';
 import { isWanted } from './replay-fold.ts';
 import type { MarketReplayPlan, OwnReplayPlan } from './replay-plan.ts';

@@ -1,10 +1,5 @@
-import {
-  type EventOf,
-  type Execution,
-  type ExecutionEvent,
-  type Fill,
-  walletFromBytes,
-} from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
+import type { EventOf, Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
 import type { FeedChange, Level, LogPosition, OwnChange, OwnOpenOrder } from './changes.ts';
 import { inToken0 } from './order-states.ts';
 import type { IndexedChannel } from './position-index.ts';

@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent } from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas/log/executions';
 import type { FeedChange, OwnChange } from './changes.ts';
 import { type ChangeNumbers, eachTokensChange, RecordChanges } from './record-changes.ts';
 import type { MarketReplayPlan, OwnReplayPlan, WantedChanges } from './replay-plan.ts';

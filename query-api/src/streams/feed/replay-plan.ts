@@ -1,4 +1,4 @@
-import { hexBytes, type WalletAddress } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
 import type { BestChange, FeedChange, RulesChange } from './changes.ts';
 import type { PartitionFeed } from './partition-feed.ts';
 import {

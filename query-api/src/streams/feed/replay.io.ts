@@ -3,7 +3,7 @@ import type { ExecutionLog } from '@pm/domain/executions/execution-reader.io';
 import { InputSequence } from '@pm/domain/executions/input-sequence';
 import { Fault } from '@pm/kit/fault';
 import { readRange } from '@pm/kit/kafka';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import type { FeedChange, OwnChange } from './changes.ts';
 import type { IndexedRecord } from './position-index.ts';
 import {

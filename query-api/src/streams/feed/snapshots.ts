@@ -1,4 +1,5 @@
-import type { PairBook, WalletAddress } from '@pm/schemas';
+import type { PairBook } from '@pm/schemas/http/book-hash';
+import type { WalletAddress } from '@pm/schemas/ids';
 import type {
   Level,
   MarketRules,

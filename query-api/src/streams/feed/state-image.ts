@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
-import type { MarketMode } from '@pm/schemas';
+import type { MarketMode } from '@pm/schemas/log/types';
 import { type LastChange, MarketState } from './market-states.ts';
 import type { DelayedOrder } from './order-states.ts';
 import type { FrozenFeed } from './partition-feed.ts';

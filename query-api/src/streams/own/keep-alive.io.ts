@@ -4,7 +4,8 @@ import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { Log } from '@pm/kit/log';
-import { type ApiKeyId, headers as names } from '@pm/schemas';
+import type { ApiKeyId } from '@pm/schemas/ids';
+import { headers as names } from '@pm/schemas/signing';
 
 /** The session of a key is kept alive until it is released. */
 export interface KeepAlive {

@@ -1,12 +1,8 @@
 import type { TransferTotals, WalletTransfers } from '@pm/domain/ledger/transfer-totals';
 import { type Session, SessionTable } from '@pm/domain/sessions/session-table';
-import {
-  type ApiKeyId,
-  type SessionRecord,
-  type Transfer,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type ApiKeyId, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import type { SessionRecord } from '@pm/schemas/log/sessions';
 
 /** State of a wallet outside of the partitions, of its transfers or of a session; the newest state holds. */
 export type OwnState =

@@ -1,14 +1,13 @@
 import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
+import { microText, priceText } from '@pm/schemas/decimal';
 import {
   apiKeyFromBytes,
   checksumAddress,
-  microText,
   orderIdFromBytes,
-  priceText,
-  streamLimits,
-  tradeId,
   type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/ids';
+import { streamLimits } from '@pm/schemas/streams/limits';
+import { tradeId } from '@pm/schemas/trade-id';
 import type { Catalog } from '../../markets/catalog.ts';
 import type {
   OwnBalance,

@@ -19,7 +19,8 @@ import {
   TransferTotals,
 } from '@pm/domain/ledger/transfer-totals';
 import type { Log } from '@pm/kit/log';
-import { hexBytes, type Transfer, type WalletAddress } from '@pm/schemas';
+import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
 import { grouped, groupOf, groups, idOf, rowBytes, rowsOf, writeRow } from './transfer-rows.ts';
 
 /** Form of the files; another one is not read. */

@@ -1,5 +1,5 @@
 import type { StoredTransfer } from '@pm/domain/ledger/transfer-totals';
-import type { Transfer } from '@pm/schemas';
+import type { Transfer } from '@pm/schemas/log/accounts';
 
 /** Bytes of a row: offset, amount and time as doubles, wallet, id, and 4 that are free. */
 export const rowBytes = 80;

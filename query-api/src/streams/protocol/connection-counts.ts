@@ -1,4 +1,4 @@
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { ConnectionMemoryBudget } from './connection-memory-budget.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,5 @@
-import { type StreamErrorCode, streamLimits } from '@pm/schemas';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 
 /**
  * Bytes of the heap that things of readers take at most: `query-api/test/streams/kept-bytes.test.ts` compares the heap

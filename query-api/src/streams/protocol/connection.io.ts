@@ -1,21 +1,21 @@
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
+import { streamProofPath } from '@pm/schemas/streams/channels';
+import type {
+  AuthFrame,
+  ClientFrame,
+  SubscribeFrame,
+  UnsubscribeFrame,
+} from '@pm/schemas/streams/client-frames';
 import {
-  type AuthFrame,
   blamelessErrors,
-  type ClientFrame,
   type CloseReason,
-  checksumAddress,
-  type ServerFrame,
   type StreamCloseName,
   type StreamErrorCode,
-  type SubscribeFrame,
   streamErrors,
-  streamHeartbeatMs,
-  streamLimits,
-  streamProofPath,
-  type UnsubscribeFrame,
-  type WalletAddress,
-} from '@pm/schemas';
+} from '@pm/schemas/streams/codes';
+import { streamHeartbeatMs, streamLimits } from '@pm/schemas/streams/limits';
+import type { ServerFrame } from '@pm/schemas/streams/server-frames';
 import type { KeepAlive, KeepAlives } from '../own/keep-alive.io.ts';
 import { isPing } from '../read-object.ts';
 import { KeyProof } from './key-proof.io.ts';

@@ -1,4 +1,4 @@
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { Message } from './message.ts';
 import { itemBytes, type QueuedTotal, type StreamWriter } from './stream-writer.io.ts';
 import type { Subscription } from './subscription.io.ts';

@@ -1,5 +1,8 @@
 import { assert } from '@pm/kit/assert';
-import { notionalMicro, type StreamChannel, streamLimits, type WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import { notionalMicro } from '@pm/schemas/money';
+import type { StreamChannel } from '@pm/schemas/streams/channels';
+import { streamLimits } from '@pm/schemas/streams/limits';
 
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Market } from '../../markets/market.ts';

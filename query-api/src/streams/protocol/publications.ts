@@ -1,4 +1,4 @@
-import type { StreamChannel } from '@pm/schemas';
+import type { StreamChannel } from '@pm/schemas/streams/channels';
 import type { FeedChange, OwnChange, RulesChange } from '../feed/changes.ts';
 import type { RulesSnapshot } from '../feed/snapshots.ts';
 import { type ConnectionMemoryBudget, keptBytes } from './connection-memory-budget.ts';

@@ -1,10 +1,10 @@
+import { streamChannelNames } from '@pm/schemas/streams/channels';
 import {
   type ClientFrame,
   type ClientFrameOp,
   clientFrames,
-  type StreamErrorCode,
-  streamChannelNames,
-} from '@pm/schemas';
+} from '@pm/schemas/streams/client-frames';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
 import { Compile } from 'typebox/compile';
 
 /** A frame that has no meaning; `id` is that of the frame where one can be read. */

@@ -1,7 +1,8 @@
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { Log } from '@pm/kit/log';
-import { type CloseReason, type StreamCloseName, streamCloses, streamLimits } from '@pm/schemas';
+import { type CloseReason, type StreamCloseName, streamCloses } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import type { WebSocket } from 'ws';
 import { type ConnectionCounts, FrameBucket } from './connection-counts.ts';
 import type { ConnectionMemoryBudget } from './connection-memory-budget.ts';

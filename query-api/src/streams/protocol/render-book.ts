@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
-import {
-  bookAnswerOf,
-  bookJson,
-  complementPrice,
-  microText,
-  type PairBook,
-  priceText,
-  type Side,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { bookAnswerOf, bookJson, type PairBook } from '@pm/schemas/http/book-hash';
+import type { Side } from '@pm/schemas/log/types';
+import { complementPrice } from '@pm/schemas/money';
 import type { BestChange, BookChange, Level, LogPosition } from '../feed/changes.ts';
 import type { BestPrices, BestSnapshot, BookSnapshot } from '../feed/snapshots.ts';
 import type { MergeContent, Message, StreamKey, TokenLevels } from './message.ts';

@@ -1,12 +1,8 @@
-import {
-  type Activity,
-  type Fill,
-  microText,
-  priceOne,
-  priceText,
-  tradeHash,
-  tradeId,
-} from '@pm/schemas';
+import { microText, priceText } from '@pm/schemas/decimal';
+import type { Activity } from '@pm/schemas/http/reports';
+import type { Fill } from '@pm/schemas/log/executions';
+import { priceOne } from '@pm/schemas/money';
+import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { orderName } from '../../books/order-name.ts';
 import type {
   LogPosition,

@@ -1,4 +1,4 @@
-import { streamLimits } from '@pm/schemas';
+import { streamLimits } from '@pm/schemas/streams/limits';
 
 /** Who replays: one connection of an address. */
 export interface Replayer {

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  checksumEvery,
-  parseWalletAddress,
-  type StreamCloseName,
-  streamHeartbeatMs,
-  streamLagMaxMs,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
+import type { StreamCloseName } from '@pm/schemas/streams/codes';
+import { checksumEvery, streamHeartbeatMs, streamLagMaxMs } from '@pm/schemas/streams/limits';
 import type { CommentChange } from '../comments/comment-feed.ts';
 import { commentMessage } from '../comments/render-comment.ts';
 import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';

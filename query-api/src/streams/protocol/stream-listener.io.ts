@@ -12,13 +12,10 @@ import {
 } from '@pm/kit/http';
 import { guardServer, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
-import {
-  type StreamCloseName,
-  streamCloses,
-  streamDescription,
-  streamLimits,
-  streamOf,
-} from '@pm/schemas';
+import { streamDescription } from '@pm/kit/openapi';
+import { streamOf } from '@pm/schemas/streams/channels';
+import { type StreamCloseName, streamCloses } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
 import { WebSocketServer } from 'ws';
 import type { ConnectionCounts } from './connection-counts.ts';
 import { type StreamSocket, StreamSockets } from './stream-socket.io.ts';

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { CloseReason, ServerFrame } from '@pm/schemas';
+import type { CloseReason } from '@pm/schemas/streams/codes';
+import type { ServerFrame } from '@pm/schemas/streams/server-frames';
 import type { WebSocket } from 'ws';
 import type { Message } from './message.ts';
 import { Outbox, type Outgoing } from './outbox.ts';

@@ -1,4 +1,5 @@
-import type { StreamErrorCode, StreamPosition, SubscribeFrame } from '@pm/schemas';
+import type { StreamPosition, SubscribeFrame } from '@pm/schemas/streams/client-frames';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
 import type { ReplayStart } from '../feed/replay-plan.ts';
 import type { Target } from './targets.io.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import type { StreamErrorCode } from '@pm/schemas';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
 import type { FeedChange } from '../feed/changes.ts';
 import type { FeedReplay } from '../feed/replay-plan.ts';
 import type { FirstMessages, Message } from './message.ts';

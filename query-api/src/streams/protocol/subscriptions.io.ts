@@ -1,12 +1,8 @@
-import {
-  type StreamErrorCode,
-  type SubscribedFrame,
-  type SubscribeFrame,
-  type SubscriptionSeq,
-  streamLimits,
-  type UnsubscribeFrame,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { SubscribeFrame, UnsubscribeFrame } from '@pm/schemas/streams/client-frames';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
+import { streamLimits } from '@pm/schemas/streams/limits';
+import type { SubscribedFrame, SubscriptionSeq } from '@pm/schemas/streams/server-frames';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import type { OwnStates } from '../own/own-states.ts';
 import {

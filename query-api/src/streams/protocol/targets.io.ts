@@ -1,11 +1,6 @@
-import {
-  checksumAddress,
-  parseConditionId,
-  type StreamChannel,
-  type StreamErrorCode,
-  streamChannels,
-  type WalletAddress,
-} from '@pm/schemas';
+import { checksumAddress, parseConditionId, type WalletAddress } from '@pm/schemas/ids';
+import { type StreamChannel, streamChannels } from '@pm/schemas/streams/channels';
+import type { StreamErrorCode } from '@pm/schemas/streams/codes';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import { commentMessage, commentsSnapshot } from '../comments/render-comment.ts';

@@ -1,4 +1,4 @@
-import { hexBytes } from '@pm/schemas';
+import { hexBytes } from '@pm/schemas/ids';
 import type { FeedChange } from '../../../src/streams/feed/changes.ts';
 import type { SnapshotList } from '../../../src/streams/feed/snapshot-list.ts';
 import type { MarketSnapshot } from '../../../src/streams/feed/snapshots.ts';

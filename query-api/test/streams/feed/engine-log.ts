@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Execution } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
 import { defaultLimits, Engine, type Limits } from '../../../../matcher/src/core/index.ts';
 import { envelopeOf, opening, partition } from '../../../../matcher/test/core/commands.ts';
 import { RandomLog } from '../../../../matcher/test/core/random-log.ts';

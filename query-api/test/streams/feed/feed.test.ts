@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { ReaderOptions } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import type { WalletAddress } from '@pm/schemas';
+import type { WalletAddress } from '@pm/schemas/ids';
 import { until } from '../../../../kit/test/kafka/deferred.ts';
 import type { FeedChange } from '../../../src/streams/feed/changes.ts';
 import { countedPartitions } from '../../../src/streams/feed/counted-partitions.ts';

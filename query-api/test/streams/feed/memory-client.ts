@@ -2,7 +2,8 @@ import { sealExecution } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Execution, topics } from '@pm/schemas';
+import type { Execution } from '@pm/schemas/log/executions';
+import { topics } from '@pm/schemas/log/topics';
 import { loneReader } from '../../../../kit/test/kafka/lone-reader.ts';
 
 export const executionCodec = openRecordCodec(topics.executions.value, 1, async () => null);

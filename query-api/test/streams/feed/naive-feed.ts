@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent, Fill, OrderPlaced } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill, OrderPlaced } from '@pm/schemas/log/executions';
 
 /** A change as text, under the channel and the market or wallet that counts it. */
 export interface NaiveChange {

@@ -1,4 +1,4 @@
-import { walletFromBytes } from '@pm/schemas';
+import { walletFromBytes } from '@pm/schemas/ids';
 import { runLength } from '../../../../kit/test/long-runs.ts';
 import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { LogAudit } from '../../../../operate/src/audit/log-audit.ts';

@@ -5,7 +5,9 @@ import { Fault } from '@pm/kit/fault';
 import type { ReaderOptions } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec, type Schemas } from '@pm/kit/registry';
-import { hexBytes, type Transfer, topics } from '@pm/schemas';
+import { hexBytes } from '@pm/schemas/ids';
+import type { Transfer } from '@pm/schemas/log/accounts';
+import { topics } from '@pm/schemas/log/topics';
 import {
   followTransfers,
   openStoredTransfers,

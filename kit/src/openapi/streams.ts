@@ -1,7 +1,11 @@
-import type { StreamDescription } from '../http/streams.ts';
-import { streamChannels, streamPaths } from './channels.ts';
-import { streamCloses, streamErrors } from './codes.ts';
-import { type StreamLimitName, streamLimitMeanings, streamLimits } from './limits.ts';
+import type { StreamDescription } from '@pm/schemas/http/streams';
+import { streamChannels, streamPaths } from '@pm/schemas/streams/channels';
+import { streamCloses, streamErrors } from '@pm/schemas/streams/codes';
+import {
+  type StreamLimitName,
+  streamLimitMeanings,
+  streamLimits,
+} from '@pm/schemas/streams/limits';
 
 /** The body of GET /v1/stream: the declarations as a list for people. */
 export function streamDescription(): StreamDescription {

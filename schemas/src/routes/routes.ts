@@ -30,39 +30,6 @@ import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.t
 import { tokenRuleRoutes } from './token-rules.ts';
 import { tradingRoutes } from './trading.ts';
 
-export {
-  type Access,
-  accessOf,
-  type OperatorCaller,
-  operatorAccessOf,
-  operatorPathInPublic,
-  type Principal,
-  principals,
-} from './access.ts';
-export { type DeclaredResponse, operatorResponsesOf, responsesOf } from './responses.ts';
-export {
-  type Authentication,
-  bodyMaxBytes,
-  bodyMaxBytesOf,
-  type Declaration,
-  familyMounts,
-  type HttpRoute,
-  type HttpService,
-  type OperatorRouteDeclaration,
-  type Repetition,
-  type ResponseDeclaration,
-  type RouteBody,
-  type RouteDeclaration,
-  type RouteExample,
-  type RouteFamily,
-  type RouteQuery,
-  type RouteResponse,
-  type RouteUrl,
-  type SecondPersonCase,
-  secondPersonCases,
-  urlsOf,
-} from './route.ts';
-
 /** The type of `publicRoutes`: intersections keep declaration files small. */
 type PublicRoutes = typeof healthRoutes &
   typeof keyRoutes &

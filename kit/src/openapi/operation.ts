@@ -1,8 +1,8 @@
+import { exampleOf } from '@pm/schemas/http/example-of';
+import type { DeclaredResponse } from '@pm/schemas/routes/responses';
+import type { Declaration } from '@pm/schemas/routes/route';
 import type { Type } from 'typebox';
-import type { DeclaredResponse } from '../routes/responses.ts';
-import type { Declaration } from '../routes/route.ts';
 import type { Components } from './components.ts';
-import { exampleOf } from './example-of.ts';
 import { type requestHeaders, schemesOf } from './headers.ts';
 
 /** Parts that an operation of a document is made of. */

@@ -1,4 +1,4 @@
-import type { TokenId, WalletAddress } from './ids.ts';
+import type { TokenId, WalletAddress } from '../ids.ts';
 
 /**
  * All keys of the Redis of the ledger, `PM_REDIS_URL`, in one place. What they hold is derived from the log and can be

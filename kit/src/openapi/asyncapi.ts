@@ -1,15 +1,20 @@
+import { exampleOf } from '@pm/schemas/http/example-of';
+import {
+  familyStreamNames,
+  familyStreams,
+  streamChannels,
+  streamPaths,
+} from '@pm/schemas/streams/channels';
+import { clientFrames } from '@pm/schemas/streams/client-frames';
+import { streamCloses, streamErrors } from '@pm/schemas/streams/codes';
+import { familyFrames } from '@pm/schemas/streams/family-frames';
+import { familyMessages } from '@pm/schemas/streams/family-messages';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
+import { serverFrames } from '@pm/schemas/streams/server-frames';
 import type { Type } from 'typebox';
-import { Components } from '../openapi/components.ts';
-import { apiVersion } from '../openapi/document.ts';
-import { exampleOf } from '../openapi/example-of.ts';
-import { familyStreamNames, familyStreams, streamChannels, streamPaths } from './channels.ts';
-import { clientFrames } from './client-frames.ts';
-import { streamCloses, streamErrors } from './codes.ts';
-import { familyFrames } from './family-frames.ts';
-import { familyMessages } from './family-messages.ts';
-import { publicMessages } from './messages.ts';
-import { ownMessages } from './own-messages.ts';
-import { serverFrames } from './server-frames.ts';
+import { Components } from './components.ts';
+import { apiVersion } from './document.ts';
 
 /** An AsyncAPI 3.0 document. */
 export interface AsyncApi {

@@ -3,10 +3,9 @@ import {
   cacheBytesDefault,
   cacheBytesMin,
   countedKinds,
-  isCacheKey,
-  redisKeys,
   usedProofSets,
-} from '../src/index.ts';
+} from '@pm/schemas/redis/cache';
+import { isCacheKey, redisKeys } from '@pm/schemas/redis/keys';
 
 test.each([cacheBytesMin, 10_000_001, cacheBytesDefault, 68_719_476_736])(
   'the parts of %d bytes are all of them and no more',

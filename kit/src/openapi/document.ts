@@ -1,6 +1,5 @@
-import { rateRulesOf } from '../rate-limits.ts';
-import { operatorSubjects, routeSubjects } from '../routes/index.ts';
-import { operatorResponsesOf, responsesOf } from '../routes/responses.ts';
+import { rateRulesOf } from '@pm/schemas/rate-limits';
+import { operatorResponsesOf, responsesOf } from '@pm/schemas/routes/responses';
 import {
   type Declaration,
   familyMounts,
@@ -8,7 +7,8 @@ import {
   type RouteDeclaration,
   secondPersonCases,
   urlsOf,
-} from '../routes/route.ts';
+} from '@pm/schemas/routes/route';
+import { operatorSubjects, routeSubjects } from '@pm/schemas/routes/routes';
 import { Components } from './components.ts';
 import { operatorSchemes, publicSchemes, requestHeaders, responseHeaders } from './headers.ts';
 import { type OperationParts, operationOf } from './operation.ts';

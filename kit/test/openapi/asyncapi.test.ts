@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dereference } from '@apidevtools/json-schema-ref-parser';
+import { exampleOf } from '@pm/schemas/http/example-of';
+import { isStreamPath, streamChannels } from '@pm/schemas/streams/channels';
+import { clientFrames } from '@pm/schemas/streams/client-frames';
+import { familyFrames } from '@pm/schemas/streams/family-frames';
+import { familyMessages } from '@pm/schemas/streams/family-messages';
+import { publicMessages } from '@pm/schemas/streams/messages';
+import { ownMessages } from '@pm/schemas/streams/own-messages';
+import { serverFrames } from '@pm/schemas/streams/server-frames';
 import { Ajv, type AnySchema } from 'ajv';
 import { Value } from 'typebox/value';
-import {
-  asyncApiDocument,
-  clientFrames,
-  exampleOf,
-  familyFrames,
-  familyMessages,
-  isStreamPath,
-  ownMessages,
-  publicMessages,
-  serverFrames,
-  streamChannels,
-} from '../../src/index.ts';
+import { asyncApiDocument } from '../../src/openapi/index.ts';
 
 const file = join(__dirname, '../../../docs/asyncapi.json');
 

@@ -1,5 +1,5 @@
 import type { Type } from 'typebox';
-import { sample } from '../http/forms.ts';
+import { sample } from './forms.ts';
 
 /** A schema as JSON Schema words it. */
 interface Schema {

@@ -1,5 +1,5 @@
-import type { ResponseHeader } from '../routes/route.ts';
-import { firstSentHeader, headers, timeToBookHeader, validUntilHeader } from '../signing.ts';
+import type { ResponseHeader } from '@pm/schemas/routes/route';
+import { firstSentHeader, headers, timeToBookHeader, validUntilHeader } from '@pm/schemas/signing';
 
 /** Headers and security schemes of the documents (conventions.md 3.9, 2 and 1.7). */
 const header = (description: string, schema: object = { type: 'string' }) => ({

@@ -392,7 +392,7 @@ export const takerDelayMaxMs = 60_000;
 export const fencesMax = 50_000;
 
 /** Bytes of all order ids that a partition fences at a time. */
-export const fencedIdBytesMax = 2 ** 24;
+const fencedIdBytesMax = 2 ** 24;
 
 /** A fenced id with its signer and its end, as the entry of a map. */
 const bytesPerFencedId = 160;
@@ -411,7 +411,7 @@ export const fencedIdsPerSignerMax = 6_000;
 export const openOrdersPerWalletMax = 10_000;
 
 /** Bytes of all ids that a partition remembers, without those of open orders that are older than the memory. */
-export const idMemoryBytesMax = 2 ** 30;
+const idMemoryBytesMax = 2 ** 30;
 
 /** An id with its result, its place in the table and, for a part of the orders, its first fills. */
 const bytesPerId = 128;

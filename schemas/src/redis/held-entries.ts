@@ -1,4 +1,4 @@
-import { profilesHeldMax } from './topics/profiles.ts';
+import { profilesHeldMax } from '../log/profiles.ts';
 
 /**
  * Entries that every process holds in memory and that a request without money adds. Up to so many everyone may add one;

@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { urlsOf } from '@pm/schemas/routes/route';
+import { operatorRoutes, publicRoutes, routes } from '@pm/schemas/routes/routes';
 import { validate } from '@readme/openapi-parser';
-import {
-  openApiDocument,
-  operatorApiDocument,
-  operatorRoutes,
-  publicRoutes,
-  routes,
-  urlsOf,
-} from '../../src/index.ts';
 import { requestHeaders } from '../../src/openapi/headers.ts';
+import { openApiDocument, operatorApiDocument } from '../../src/openapi/index.ts';
 
 const root = join(__dirname, '../../..');
 const both = [

@@ -1,0 +1,3 @@
+export { asyncApiDocument } from './asyncapi.ts';
+export { openApiDocument, operatorApiDocument } from './document.ts';
+export { streamDescription } from './streams.ts';
