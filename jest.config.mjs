@@ -6,6 +6,8 @@ const rooms = [
   'matcher',
   'projectors',
   'query-api',
+  'streams',
+  'gateway',
   'client',
   'mcp',
   'console',
@@ -45,7 +47,8 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    '^@pm/(schemas|domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
+    '^@pm/(schemas|domain|streams|gateway|deploy|operate|acceptance|mcp)/(.*)$':
+      '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
   },

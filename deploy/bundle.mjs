@@ -20,6 +20,8 @@ const rooms = [
   'matcher',
   'projectors',
   'query-api',
+  'streams',
+  'gateway',
   'mcp',
   'operate',
 ];

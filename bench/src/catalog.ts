@@ -1,6 +1,6 @@
-import { ReadRefusal } from '@pm/query-api/http/refusal';
-import { Catalog } from '@pm/query-api/markets/catalog';
-import { noFigures } from '@pm/query-api/markets/figures';
+import { Catalog } from '@pm/domain/markets/catalog';
+import { noFigures } from '@pm/domain/markets/figures';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { readMarketsQuery } from '@pm/query-api/markets/list-markets';
 import { readSpan } from '@pm/query-api/markets/list-query';
 import { EventSearch } from '@pm/query-api/search/event-search.io';

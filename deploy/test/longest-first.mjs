@@ -4,7 +4,7 @@
 /** Suites that take longest, by `npm test`, which prints them. */
 const longest = [
   // Collects garbage a hundred times, which is fast in a worker that has loaded little.
-  'query-api/test/streams/kept-bytes',
+  'streams/test/kept-bytes',
   'operate/test/rebuild/rebuild.engine',
   'acceptance/test/clocks/clocks.engine',
   'acceptance/test/scale/side-by-side.engine',

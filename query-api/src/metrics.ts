@@ -1,5 +1,5 @@
+import { completeThroughMs, type Progress } from '@pm/domain/status/progress';
 import type { MetricDeclarations, Metrics } from '@pm/kit/metrics';
-import { completeThroughMs, type Progress } from './status/progress.ts';
 
 /** Records that this version cannot read. */
 export const queryMetrics = {

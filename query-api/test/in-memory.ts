@@ -1,6 +1,26 @@
 import type { Reader } from '@pm/domain/accounts/reader-verifier';
+import { noQuote, type Quote } from '@pm/domain/books/quote';
 import { CommentThreads } from '@pm/domain/comments/threads';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import type { CancelRow } from '@pm/domain/orders/cancel-search';
+import type { OrderEventRow } from '@pm/domain/orders/order-read';
+import type { FillRow } from '@pm/domain/orders/trades';
+import type { HeldRow } from '@pm/domain/positions/positions';
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
+import { followsPlace } from '@pm/domain/reading/merge-page';
+import type {
+  ActivityRow,
+  BuilderRow,
+  BuilderVolumeRow,
+  MakerFeesRow,
+  MarketPositionRow,
+  SupplyRow,
+  TradeRow,
+} from '@pm/domain/reports/rows';
+import { Profiles } from '@pm/domain/social/profiles';
+import type { Progress } from '@pm/domain/status/progress';
+import { SolvencyFacts } from '@pm/domain/status/solvency';
 import { Fault } from '@pm/kit/fault';
 import { type HttpApp, hasReached, type LogPlaces, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
@@ -19,45 +39,25 @@ import type { SigningDomain } from '@pm/schemas/signing';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { Moment, PastBook } from '../src/books/past-book.ts';
-import { noQuote, type Quote } from '../src/books/quote.ts';
 import type { ConsoleFiles } from '../src/console/console-file.ts';
 import type { CandlePlan, CandleRow } from '../src/history/candles.ts';
 import { noPrices, type PriceFacts } from '../src/history/history.ts';
 import type { ReadParts } from '../src/http/app.route.ts';
 import { addReadRoutes } from '../src/http/app.route.ts';
 import type { SignedFacts } from '../src/http/read-route.io.ts';
-import { Catalog } from '../src/markets/catalog.ts';
-import type { Listing } from '../src/markets/market.ts';
-import type { CancelRow } from '../src/orders/cancel-search.ts';
 import {
   follows,
   newestFirst,
   type OpenOrderRow,
   type OpenOrderSearch,
 } from '../src/orders/open-orders.ts';
-import type { OrderEventRow } from '../src/orders/order-read.ts';
 import type { TradeSearch } from '../src/orders/trade-search.ts';
-import type { FillRow } from '../src/orders/trades.ts';
 import type { Money } from '../src/positions/balances.ts';
 import type { HolderRow } from '../src/positions/holders.ts';
 import type { Holding } from '../src/positions/holdings.ts';
-import type { HeldRow } from '../src/positions/positions.ts';
-import { followsPlace } from '../src/recent/merge-page.ts';
 import type { LeaderboardRow } from '../src/reports/leaderboard-query.ts';
-import type {
-  ActivityRow,
-  BuilderRow,
-  BuilderVolumeRow,
-  MakerFeesRow,
-  MarketPositionRow,
-  SupplyRow,
-  TradeRow,
-} from '../src/reports/rows.ts';
 import { EventSearch } from '../src/search/event-search.io.ts';
-import { Profiles } from '../src/social/profiles.ts';
 import { PartitionCounts, type PartitionFacts } from '../src/status/partition-states.ts';
-import type { Progress } from '../src/status/progress.ts';
-import { SolvencyFacts } from '../src/status/solvency.ts';
 import type { StreamInstance } from '../src/status/stream-instances.ts';
 
 /** Where own lists end. */

@@ -1,4 +1,9 @@
-import type { CanceledRow, FilledRow, OrderEventRow, StatedRow } from '../src/orders/order-read.ts';
+import type {
+  CanceledRow,
+  FilledRow,
+  OrderEventRow,
+  StatedRow,
+} from '@pm/domain/orders/order-read';
 import { apiKey, wallet } from './in-memory.ts';
 
 export const orderId = `0x${'ab'.repeat(32)}`;

@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto';
+import { noQuote, priceOfMicro, quoteFields, quoteOf } from '@pm/domain/books/quote';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { anyPosition, currentMicro, selectHoldings } from '@pm/domain/positions/positions';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { microText } from '@pm/schemas/decimal';
 import { walletFromBytes } from '@pm/schemas/ids';
@@ -12,15 +16,7 @@ import { renderBook } from '../../../projectors/src/books/render.ts';
 import { computeLeaderboards } from '../../../projectors/src/views/leaderboard/leaderboards.io.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
-import { noQuote, priceOfMicro, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
 import { historyPoints, noPrices } from '../../../query-api/src/history/history.ts';
-import { Catalog } from '../../../query-api/src/markets/catalog.ts';
-import type { Listing } from '../../../query-api/src/markets/market.ts';
-import {
-  anyPosition,
-  currentMicro,
-  selectHoldings,
-} from '../../../query-api/src/positions/positions.ts';
 import { WalletPositions } from '../../../query-api/src/positions/wallet-positions.io.ts';
 import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { orderName } from '@pm/domain/books/order-name';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { microText, priceText } from '@pm/schemas/decimal';
@@ -10,10 +13,7 @@ import { renderBook } from '../../../projectors/src/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
-import { orderName } from '../../../query-api/src/books/order-name.ts';
 import { type Moment, pastBookJson } from '../../../query-api/src/books/past-book.ts';
-import { Catalog } from '../../../query-api/src/markets/catalog.ts';
-import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';

@@ -8,6 +8,7 @@ import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { findRedis } from '@pm/deploy/local/engines/redis-server';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';
+import type { Listing } from '@pm/domain/markets/market';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
@@ -18,7 +19,6 @@ import {
 } from '../../../query-api/src/books/invalidation.io.ts';
 import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
 import { addReadRoutes } from '../../../query-api/src/http/app.route.ts';
-import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
 /** query-api with a Redis of its own, which goes away and comes back empty. */

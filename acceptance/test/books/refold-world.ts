@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { noQuote, type Quote, quoteFields, quoteOf } from '@pm/domain/books/quote';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -20,10 +23,7 @@ import type { PartitionProjection } from '../../../projectors/src/log/view-defin
 import { projectorMetrics } from '../../../projectors/src/metrics.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
 import { emptyBook } from '../../../query-api/src/books/book-bytes.ts';
-import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
 import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
-import { Catalog } from '../../../query-api/src/markets/catalog.ts';
-import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** The projector of books and query-api with one Redis that loses data. */

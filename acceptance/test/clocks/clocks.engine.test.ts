@@ -5,7 +5,7 @@ import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 import { clockLeapMaxMs } from '@pm/schemas/log/log-rules';
 import type { SigningDomain } from '@pm/schemas/signing';
 import { runLength } from '../../../kit/test/long-runs.ts';
-import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { StreamClient } from '../../../streams/test/stream-client.ts';
 import { MovableClocks } from '../../src/faults/movable-clocks.ts';
 import { LogTruth } from '../streams/log-truth.ts';
 import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';

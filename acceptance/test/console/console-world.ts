@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
-import { openGateway } from '@pm/deploy/gateway/gateway';
 import { freePorts, type Ports } from '@pm/deploy/local/ports';
 import { manyTimes } from '@pm/deploy/stack/services';
+import { openGateway } from '@pm/gateway/gateway';
 import type { HttpApp } from '@pm/kit/http';
 import { ExchangeUnderTest, until } from '../exchange-under-test.ts';
 

@@ -5,7 +5,7 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import { loopback } from '@pm/deploy/local/ports';
 import { defaultHttpLimits } from '@pm/kit/http';
 import { streamLimits } from '@pm/schemas/streams/limits';
-import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { StreamClient } from '../../../streams/test/stream-client.ts';
 import { until } from '../exchange-under-test.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 

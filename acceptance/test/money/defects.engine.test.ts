@@ -1,5 +1,5 @@
+import * as scripts from '@pm/domain/ledger/ledger-lua';
 import type { Command } from '@pm/schemas/log/orders';
-import * as scripts from '../../../domain/src/ledger/ledger-lua.ts';
 import { fixedHistories } from './fixed-histories.ts';
 import { failureText, redisOfTests, runHistories, withExchange } from './run-histories.ts';
 import type { Defects } from './simulated-exchange.ts';

@@ -10,7 +10,7 @@ import {
 import type { PortName } from '@pm/deploy/local/ports';
 import type { ScaledService } from '@pm/deploy/stack/scale';
 import type { ApiKeyTrio } from '@pm/schemas/http/trading';
-import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { StreamClient } from '../../../streams/test/stream-client.ts';
 import { EngineGate } from '../observability/engine-gate.ts';
 import { engineUrls } from '../services-under-test.ts';
 import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';

@@ -15,7 +15,7 @@ import { present } from '@pm/kit/assert';
 import type { ApiKeyTrio, PlacementResult } from '@pm/schemas/http/trading';
 import type { SigningDomain } from '@pm/schemas/signing';
 import { runLength } from '../../../kit/test/long-runs.ts';
-import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { StreamClient } from '../../../streams/test/stream-client.ts';
 import { LogTruth } from '../streams/log-truth.ts';
 import { openTraders } from '../traders.ts';
 import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';

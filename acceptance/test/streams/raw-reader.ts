@@ -4,7 +4,7 @@ import { type BookLevelText, bookJson } from '@pm/schemas/http/book-hash';
 import type { StreamErrorCode } from '@pm/schemas/streams/codes';
 import type { PublicMessage } from '@pm/schemas/streams/messages';
 import type { OwnMessage } from '@pm/schemas/streams/own-messages';
-import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { StreamClient } from '../../../streams/test/stream-client.ts';
 import type { SeenBook } from './client-reader.ts';
 import { fillText, levelsHash, type OwnFillText } from './log-truth.ts';
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { authFrame } from '@pm/client';
-import { openGateway } from '@pm/deploy/gateway/gateway';
 import { holdFreePorts } from '@pm/deploy/local/ports';
+import { openGateway } from '@pm/gateway/gateway';
 import type { HttpApp } from '@pm/kit/http';
-import { type Seen, StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { type Seen, StreamClient } from '../../../streams/test/stream-client.ts';
 import {
   ExchangeUnderTest,
   keyOf,

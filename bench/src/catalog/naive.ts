@@ -1,5 +1,5 @@
-import type { Catalog } from '@pm/query-api/markets/catalog';
-import type { Market } from '@pm/query-api/markets/market';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
 
 type Query = Readonly<Record<string, string>>;
 type Key = (market: Market) => string | number;

@@ -1,7 +1,7 @@
+import type { Market } from '@pm/domain/markets/market';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { planHistory } from '@pm/query-api/history/history-plan';
-import { ReadRefusal } from '@pm/query-api/http/refusal';
-import type { Market } from '@pm/query-api/markets/market';
 import { WalletPositions } from '@pm/query-api/positions/wallet-positions.io';
 import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';
 import { Reports } from '@pm/query-api/reports/reports.io';

@@ -1,10 +1,10 @@
 import { type ExecutionCodec, readExecution } from '@pm/domain/executions/each-execution.io';
 import { openRecordCodec } from '@pm/kit/registry';
-import type { FeedListener, FeedPartition } from '@pm/query-api/streams/feed/feed.io';
-import { PartitionFeed } from '@pm/query-api/streams/feed/partition-feed';
-import type { StreamFeed } from '@pm/query-api/streams/protocol/targets.io';
 import type { Execution } from '@pm/schemas/log/executions';
 import { topics } from '@pm/schemas/log/topics';
+import type { FeedListener, FeedPartition } from '@pm/streams/feed/feed.io';
+import { PartitionFeed } from '@pm/streams/feed/partition-feed';
+import type { StreamFeed } from '@pm/streams/protocol/targets.io';
 
 /** Writes and reads executions without a registry. */
 export const openExecutionCodec = () =>

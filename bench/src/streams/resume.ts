@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ExchangeKeys } from '@pm/deploy/setup/keys';
+import { Catalog } from '@pm/domain/markets/catalog';
 import type { LogProducer } from '@pm/kit/kafka';
-import { Catalog } from '@pm/query-api/markets/catalog';
 import { catalogKey } from '@pm/schemas/log/catalog';
 import { topics } from '@pm/schemas/log/topics';
 import { WebSocket } from 'ws';

@@ -1,7 +1,7 @@
+import { pictureUrl } from '@pm/gateway/pictures';
 import type { ImportEvent, ImportMarket } from '@pm/schemas/http/operator';
 import { fedNames } from './coded-names.ts';
 import { type DemoName, nameOf } from './names.ts';
-import { pictureUrl } from './pictures.ts';
 import {
   fedEvent,
   type RecordedMarket,

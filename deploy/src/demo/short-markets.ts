@@ -1,5 +1,5 @@
+import { pictureUrl } from '@pm/gateway/pictures';
 import type { ImportEvent } from '@pm/schemas/http/operator';
-import { pictureUrl } from './pictures.ts';
 
 /** Markets of the demo that are listed, traded, resolved and redeemed within a minute, over the life of a catalog. */
 export const shortMarketsMax = 200;

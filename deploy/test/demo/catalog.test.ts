@@ -1,8 +1,8 @@
 import { ImportCatalog, importEventsMax } from '@pm/schemas/http/operator';
 import { leaderboardCategories } from '@pm/schemas/tables/leaderboard-tables';
 import { Value } from 'typebox/value';
+import { pictureOf } from '../../../gateway/src/pictures.ts';
 import { demoCatalog } from '../../src/demo/catalog.ts';
-import { pictureOf } from '../../src/demo/pictures.ts';
 import { recordedMarkets, recordedQuotes, recordedTrades } from '../../src/demo/recordings.ts';
 import { testAccounts } from '../../src/demo/wallets.ts';
 

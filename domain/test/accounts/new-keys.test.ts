@@ -1,13 +1,13 @@
-import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
-import { agentKeyFrom } from '@pm/domain/accounts/agent-key';
-import { deriveKey } from '@pm/domain/accounts/derive-keys';
-import { KeyDirectory } from '@pm/domain/accounts/key-directory';
-import { awaitNewKeys } from '@pm/domain/accounts/new-keys.io';
-import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { apiKeyBytes, hexBytes, type WalletAddress } from '@pm/schemas/ids';
 import { headers as names } from '@pm/schemas/signing';
+import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
+import { agentKeyFrom } from '../../src/accounts/agent-key.ts';
+import { deriveKey } from '../../src/accounts/derive-keys.ts';
+import { KeyDirectory } from '../../src/accounts/key-directory.ts';
+import { awaitNewKeys } from '../../src/accounts/new-keys.io.ts';
+import { ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
 
 const wallet = `0x${'11'.repeat(20)}` as WalletAddress;
 const { apiKey } = deriveKey(Buffer.alloc(32, 7), { wallet, nonce: '0' });

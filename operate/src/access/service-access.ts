@@ -46,7 +46,7 @@ const reservationKeys: readonly RedisKeyName[] = [
 /** Where CLIENT TRACKING reports changes to a connection of RESP2. */
 const invalidations = '__redis__:invalidate';
 
-/** Topics that the reading services follow; their table is in `query-api/src/http/followed-topics.io.ts`. */
+/** Topics that the reading services follow; their table is in `domain/src/reading/followed-topics.io.ts`. */
 const followed: readonly TopicName[] = [
   'catalog',
   'credentials',

@@ -1,5 +1,5 @@
-import { gatewayFields } from '@pm/deploy/gateway/config';
 import { stackFields, toolFields } from '@pm/deploy/stack/variables';
+import { gatewayFields } from '@pm/gateway/config';
 import { ingressFields } from '@pm/ingress/config';
 import { operatorFields } from '@pm/ingress/operator/config';
 import type { Field } from '@pm/kit/config';
@@ -8,7 +8,7 @@ import { mcpFields } from '@pm/mcp/config';
 import { stdioFields } from '@pm/mcp/stdio/settings.io';
 import { projectorsFields } from '@pm/projectors/config';
 import { queryApiFields } from '@pm/query-api/config';
-import { streamsFields } from '@pm/query-api/streams/config';
+import { streamsFields } from '@pm/streams/config';
 import { renewed } from './data-dictionary.ts';
 
 const marks = [

@@ -1,6 +1,6 @@
-import { answeredLimits as answered } from '@pm/deploy/gateway/answered-places';
-import { turnLimits } from '@pm/deploy/gateway/gateway';
-import { streamShares } from '@pm/deploy/gateway/streams';
+import { answeredLimits as answered } from '@pm/gateway/answered-places';
+import { turnLimits } from '@pm/gateway/gateway';
+import { streamShares } from '@pm/gateway/streams';
 import { defaultHttpLimits, evictFrom, openingLimitOf } from '@pm/kit/http';
 import { endedForMs } from '@pm/kit/listener';
 import { requestsAtOnce } from '@pm/mcp/http/limits';

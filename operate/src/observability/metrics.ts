@@ -1,6 +1,6 @@
-import { gatewayMetrics, gatewayReadings, gatewayStreamReadings } from '@pm/deploy/gateway/metrics';
 import { unprovenMetrics } from '@pm/domain/authority/unproven-records.io';
 import { limitMetrics, limitReadings } from '@pm/domain/ratelimit/route-plans.io';
+import { gatewayMetrics, gatewayReadings, gatewayStreamReadings } from '@pm/gateway/metrics';
 import {
   cryptoMetrics,
   foreignMetrics,
@@ -26,12 +26,7 @@ import { traceMetrics } from '@pm/kit/traces';
 import { matcherMetrics, matcherReadings } from '@pm/matcher/metrics';
 import { declaredMetrics, declaredReadings } from '@pm/projectors/metrics';
 import { freshnessReadings, queryMetrics, queryReadings } from '@pm/query-api/metrics';
-import {
-  dialectMetrics,
-  followMetrics,
-  readerReadings,
-  streamsMetrics,
-} from '@pm/query-api/streams/metrics';
+import { dialectMetrics, followMetrics, readerReadings, streamsMetrics } from '@pm/streams/metrics';
 
 /** The metrics of the program or layer that counts them. */
 export interface MetricSection {

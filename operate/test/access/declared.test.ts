@@ -27,7 +27,7 @@ const programs: Readonly<Record<string, Program>> = {
     entry: 'query-api/src/main.ts',
     notUsed: ['agentsFlush', 'pttl', 'set', 'transfers'],
   },
-  streams: { entry: 'query-api/src/streams/main.ts' },
+  streams: { entry: 'streams/src/main.ts' },
   setup: { entry: 'deploy/src/setup/exchange-setup.ts' },
   keys: { entry: 'operate/src/commands/keys.ts', notUsed: ['transfers'] },
   audit: { entry: 'operate/src/commands/audit.ts' },
@@ -64,7 +64,7 @@ function topicsIn(files: Sources): readonly string[] {
   return [...files].flatMap(([file, text]) => {
     // The registry and the seals know all topics, and reach none by themselves.
     if (file.startsWith('kit/') || !/\btopics\b|sealedTopics/.test(text)) return [];
-    const ofSchemas = /import [^;]*\btopics\b[^;]*from '@pm\/schemas'/.test(text);
+    const ofSchemas = /import [^;]*\btopics\b[^;]*from '@pm\/schemas\/log\/topics'/.test(text);
     const every = /Object\.values(<\w+>)?\(topics\)/.test(text) && !file.startsWith('domain/');
     const everySealed = /sealedTopics\(\)/.test(text) && !file.startsWith('domain/');
     return [
@@ -181,10 +181,10 @@ test('every program that connects to Kafka has declared access, and no other', (
   const commands = ['deploy/src/commands', 'operate/src/commands'];
   const entries = [
     ...services.map((room) => `${room}/src/main.ts`),
-    'query-api/src/streams/main.ts',
+    'streams/src/main.ts',
     'ingress/src/operator/main.ts',
     'deploy/src/demo/main.ts',
-    'deploy/src/gateway/main.ts',
+    'gateway/src/main.ts',
     ...commands.flatMap((folder) =>
       readdirSync(join(repositoryRoot, folder)).map((file) => `${folder}/${file}`),
     ),

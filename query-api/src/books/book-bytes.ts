@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Listing } from '@pm/domain/markets/market';
 import { microText, priceText } from '@pm/schemas/decimal';
 import { bookJson } from '@pm/schemas/http/book-hash';
 import type { BookSnapshot } from '@pm/schemas/http/reading';
-import type { Listing } from '../markets/market.ts';
 
 /** The book of a listed token on which nothing ever happened, in the form and with the hash of stored books. */
 export function emptyBook({ market, token }: Listing): Buffer {

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
 import type { AnsweredParts } from '../http/answered-reads.io.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import {
   andThen,
   answerFailure,
@@ -10,9 +13,6 @@ import {
   sendAnswer,
   setCompleteThrough,
 } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
 import type { InputEnds } from '../recent/input-ends.io.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import type { TableReads } from '../tables/tables.io.ts';

@@ -1,3 +1,5 @@
+import { orderName } from '@pm/domain/books/order-name';
+import type { Listing } from '@pm/domain/markets/market';
 import { microText, priceText } from '@pm/schemas/decimal';
 import {
   type BookEntry,
@@ -8,8 +10,6 @@ import {
   sidesOfToken,
 } from '@pm/schemas/http/book-hash';
 import { hexBytes, type OrderId } from '@pm/schemas/ids';
-import type { Listing } from '../markets/market.ts';
-import { orderName } from './order-name.ts';
 
 /** Which book is meant: after the last record whose clock is at most `atMs`, or after one record of the partition. */
 export type Moment = { readonly atMs: number } | { readonly inOffset: number };

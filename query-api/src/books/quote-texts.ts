@@ -1,5 +1,3 @@
-import { microText, priceText } from '@pm/schemas/decimal';
-import { microPerUnit, priceOne } from '@pm/schemas/money';
 import {
   bestPrice,
   microPerPrice,
@@ -8,7 +6,9 @@ import {
   type ShownIn,
   shownMidpointMicro,
   shownQuote,
-} from './quote.ts';
+} from '@pm/domain/books/quote';
+import { microText, priceText } from '@pm/schemas/decimal';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import type { TokenBatch } from './token-batch.ts';
 
 /** Midpoints are multiples of half the smallest step of a price. */

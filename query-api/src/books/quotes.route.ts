@@ -1,11 +1,18 @@
+import {
+  bestPrice,
+  noQuote,
+  type Quote,
+  shownMidpointMicro,
+  shownQuote,
+  sideOf,
+} from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { Dialect, HttpHandler } from '@pm/kit/http';
 import { microText, priceText } from '@pm/schemas/decimal';
 import type { LastTradePrice } from '@pm/schemas/http/reading';
 import { andThen, type ReadRequest, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
-import { bestPrice, noQuote, type Quote, shownMidpointMicro, shownQuote, sideOf } from './quote.ts';
 import { lastTradesJson, midpointsJson, pricesJson, spreadsJson } from './quote-texts.ts';
 import type { StoredBooks } from './stored-books.io.ts';
 import { type TokenBatch, TokenBatches } from './token-batch.ts';

@@ -1,3 +1,5 @@
+import type { Listing } from '@pm/domain/markets/market';
+import { storedMicro, storedPrice } from '@pm/domain/reading/numbers';
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import {
@@ -8,8 +10,6 @@ import {
   pastRulesSql,
   pastTradeSql,
 } from '@pm/schemas/tables/past-book';
-import type { Listing } from '../markets/market.ts';
-import { storedMicro, storedPrice } from '../tables/numbers.ts';
 import { type Moment, type PastBook, sidesOfOrders } from './past-book.ts';
 
 type Reads = Pick<ClickHouse, 'selectRows'>;

@@ -1,11 +1,11 @@
+import type { Quotes } from '@pm/domain/books/quote';
+import { noQuote, type Quote, quoteFields, quoteOf } from '@pm/domain/books/quote';
+import type { Listing } from '@pm/domain/markets/market';
 import { Fault } from '@pm/kit/fault';
 import { type RedisClient, resultsOf } from '@pm/kit/redis';
 import type { TokenId } from '@pm/schemas/ids';
 import type { RedisKeys } from '@pm/schemas/redis/keys';
-import type { Listing } from '../markets/market.ts';
 import { CoherentCache } from './coherent-cache.io.ts';
-import type { Quotes } from './quote.ts';
-import { noQuote, type Quote, quoteFields, quoteOf } from './quote.ts';
 
 /** Books kept; a deep one has about 20 kB. */
 const booksMax = 5_000;

@@ -1,10 +1,10 @@
+import { type Side, sideOf } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import type { RawQuery } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import { tokensPerRequestMax } from '@pm/schemas/http/reading';
 import { parseTokenId } from '@pm/schemas/ids';
-import type { RawQuery } from '../http/query-reader.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
-import { type Side, sideOf } from './quote.ts';
 
 /** Null: both. */
 export type RequestedSide = Side | null;

@@ -1,10 +1,10 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import { feeRateResponse } from '@pm/domain/markets/market';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { priceOne } from '@pm/schemas/money';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Market } from '../markets/market.ts';
-import { feeRateResponse } from '../markets/market.ts';
 import { listingIn } from './tokens.ts';
 
 export interface TokenRuleParts {

@@ -1,8 +1,8 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import type { RawQuery } from '@pm/domain/reading/query-reader';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import { parseTokenId } from '@pm/schemas/ids';
-import type { RawQuery } from '../http/query-reader.ts';
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
 
 /** The listing of the parameter `token_id`; refuses what is no token id, and with `unknown` what is not listed. */
 export function listingIn(

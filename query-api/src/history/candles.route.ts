@@ -1,10 +1,10 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import type { CandlesResponse } from '@pm/schemas/http/reading';
 import { listingIn } from '../books/tokens.ts';
-import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { planCandles, wireCandle } from './candles.ts';
 import { secondsMax } from './prices-history.route.ts';

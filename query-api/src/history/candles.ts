@@ -1,8 +1,8 @@
+import { roundedQuotient } from '@pm/domain/reading/numbers';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import { microText, priceText } from '@pm/schemas/decimal';
 import { type CandlesResponse, candlesPerRequestMax } from '@pm/schemas/http/reading';
 import { microPerUnit } from '@pm/schemas/money';
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import { roundedQuotient } from '../tables/numbers.ts';
 
 /** As the wire gives it; times are whole Unix seconds. */
 export interface CandleRequest {

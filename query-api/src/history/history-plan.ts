@@ -1,5 +1,5 @@
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Market } from '../markets/market.ts';
+import type { Market } from '@pm/domain/markets/market';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 
 /** Requested part of a price history: buckets of `stepS` seconds whose starts lie in [fromS, toS). */
 export interface HistoryPlan {

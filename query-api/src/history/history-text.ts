@@ -1,4 +1,4 @@
-import type { Outcome } from '../markets/market.ts';
+import type { Outcome } from '@pm/domain/markets/market';
 import { historyPoints, type PriceFacts } from './history.ts';
 import type { HistoryPlan } from './history-plan.ts';
 

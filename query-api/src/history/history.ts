@@ -1,7 +1,7 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import type { Outcome } from '@pm/domain/markets/market';
 import type { HistoryPoint } from '@pm/schemas/http/reading';
 import { microPerUnit } from '@pm/schemas/money';
-import { unitsOf } from '../books/quote.ts';
-import type { Outcome } from '../markets/market.ts';
 import type { HistoryPlan } from './history-plan.ts';
 
 /** The last price of one bucket in micro-USDC; `bucketS` is its start. */

@@ -1,5 +1,5 @@
+import type { Listing, Market } from '@pm/domain/markets/market';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { Listing, Market } from '../markets/market.ts';
 import { KeptMarkets } from '../tables/kept-markets.io.ts';
 import type { TablesState } from '../tables/tables-state.ts';
 import type { PriceFacts } from './history.ts';

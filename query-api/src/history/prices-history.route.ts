@@ -1,11 +1,11 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { historiesPerRequestMax } from '@pm/schemas/http/reading';
 import { parseConditionId, parseTokenId } from '@pm/schemas/ids';
-import { QueryReader } from '../http/query-reader.ts';
 import { andThen, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { noPrices } from './history.ts';
 import { firstPriceS, type HistoryRequest, planHistory } from './history-plan.ts';

@@ -1,7 +1,7 @@
+import type { Listing } from '@pm/domain/markets/market';
+import { storedPrice } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
-import type { Listing } from '../markets/market.ts';
-import { storedPrice } from '../tables/numbers.ts';
 import type { CandlePlan, CandleRow } from './candles.ts';
 
 interface Row {

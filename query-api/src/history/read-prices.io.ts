@@ -1,7 +1,7 @@
+import type { Listing, Market } from '@pm/domain/markets/market';
+import { storedMicro } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
-import type { Listing, Market } from '../markets/market.ts';
-import { storedMicro } from '../tables/numbers.ts';
 import { type BucketPrice, isOneSided, type PriceFacts } from './history.ts';
 import { firstPriceS, type HistoryPlan } from './history-plan.ts';
 

@@ -1,10 +1,10 @@
 import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
+import { allWallets, type WalletSet } from '@pm/domain/reading/caller-wallets';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { ApiKeyId, WalletAddress } from '@pm/schemas/ids';
 import { refusalText } from '@pm/schemas/refusals';
-import { allWallets, type WalletSet } from './caller-wallets.ts';
 import { type ReadRequest, type SignedFacts, signedFacts } from './read-route.io.ts';
-import { ReadRefusal, refusals } from './refusal.ts';
 
 /** Which wallet a request proves, and the keys and wallets of its owner. */
 export interface CallerDirectory {

@@ -5,6 +5,7 @@ import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import type { OpenedLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import type { FollowedTopics } from '@pm/domain/reading/followed-topics.io';
 import { systemClock } from '@pm/kit/clock';
 import { freshnessIn, keySecretsIn } from '@pm/kit/config';
 import { listenerBounds, openHttp } from '@pm/kit/http';
@@ -18,7 +19,6 @@ import type { RedisKeys } from '@pm/schemas/redis/keys';
 import { bodyMaxBytes } from '@pm/schemas/routes/route';
 import type { QueryApiConfig } from '../config.ts';
 import type { CallerDirectory } from './caller.io.ts';
-import type { FollowedTopics } from './followed-topics.io.ts';
 
 /** Parts of the process that the app is made of. */
 export interface AppParts {

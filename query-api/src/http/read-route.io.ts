@@ -1,11 +1,17 @@
 import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
+import type { RawQuery } from '@pm/domain/reading/query-reader';
+import {
+  internalError,
+  ReadRefusal,
+  refusalBody,
+  refusals,
+  unavailable,
+} from '@pm/domain/reading/refusal';
 import { Fault } from '@pm/kit/fault';
 import type { Dialect, HttpApp, HttpHandler } from '@pm/kit/http';
 import type { RouteFamily } from '@pm/schemas/routes/route';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProgressWatch } from '../status/progress.io.ts';
-import type { RawQuery } from './query-reader.ts';
-import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from './refusal.ts';
 import { refusedFilter, unservedFiltersOf } from './unserved-filters.ts';
 
 export interface AgeParts {

@@ -1,7 +1,7 @@
+import type { RawQuery } from '@pm/domain/reading/query-reader';
+import { type ReadRefusal, refusedRead } from '@pm/domain/reading/refusal';
 import type { RouteFamily } from '@pm/schemas/routes/route';
 import { routes } from '@pm/schemas/routes/routes';
-import type { RawQuery } from './query-reader.ts';
-import { type ReadRefusal, refusedRead } from './refusal.ts';
 
 /** Parameters that say how a result is cut, sorted or shown, and leave nothing out of it. */
 const notNarrowing: ReadonlySet<string> = new Set([

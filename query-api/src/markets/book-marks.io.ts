@@ -1,6 +1,6 @@
+import { windowStarts } from '@pm/domain/markets/figures';
+import { storedPrice } from '@pm/domain/reading/numbers';
 import { shownSides, tables } from '@pm/schemas/tables/tables';
-import { storedPrice } from '../tables/numbers.ts';
-import { windowStarts } from './figures.ts';
 import type { BookPrices } from './price-moves.ts';
 import { endOfTime, type MarkedTables, TableMarks, type TableSpan } from './table-marks.io.ts';
 

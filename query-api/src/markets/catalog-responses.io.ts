@@ -1,3 +1,8 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { figureColumns, moveColumns } from '@pm/domain/markets/catalog-tables';
+import type { Market } from '@pm/domain/markets/market';
+import type { RowSpan } from '@pm/domain/markets/row-table';
+import { eventMarket, listedMarket, noMirror } from '@pm/domain/markets/wire-market';
 import { Fault } from '@pm/kit/fault';
 import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas/log/catalog';
@@ -5,15 +10,10 @@ import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { EventSearch } from '../search/event-search.io.ts';
 import type { CreatorSites } from '../social/creators.ts';
-import type { Catalog } from './catalog.ts';
-import { figureColumns, moveColumns } from './catalog-tables.ts';
 import { familyMarket, type MarketContext } from './family-market.ts';
 import type { FiguresWatch } from './figures.io.ts';
 import type { ListContext } from './list-events.ts';
-import type { Market } from './market.ts';
-import type { RowSpan } from './row-table.ts';
 import { eventSummary, familyFigures, listedEvent, wholeEvent } from './wire-event.ts';
-import { eventMarket, listedMarket, noMirror } from './wire-market.ts';
 
 export interface CatalogParts {
   readonly catalog: Catalog;

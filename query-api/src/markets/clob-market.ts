@@ -1,12 +1,12 @@
+import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { stateBits } from '@pm/domain/markets/catalog-tables';
+import type { Market } from '@pm/domain/markets/market';
+import { acceptsOrders, feeRateResponse } from '@pm/domain/markets/market';
+import { isoTime } from '@pm/domain/markets/wire-market';
 import type { SamplingMarket } from '@pm/schemas/http/catalog';
 import { microPerUnit, priceOne } from '@pm/schemas/money';
-import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import type { Catalog } from './catalog.ts';
-import { stateBits } from './catalog-tables.ts';
-import type { Market } from './market.ts';
-import { acceptsOrders, feeRateResponse } from './market.ts';
 import { metadataOf } from './wire-event.ts';
-import { isoTime } from './wire-market.ts';
 
 /** Markets of a page of the lists below. */
 export const clobPageSize = 500;

@@ -1,10 +1,11 @@
+import type { Market } from '@pm/domain/markets/market';
+import { emptyPage, pageOf, parseCursor, readCursor } from '@pm/domain/reading/paging';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId, parseTokenId } from '@pm/schemas/ids';
 import { pricedBy } from '../books/tokens.ts';
-import { emptyPage, pageOf, parseCursor, readCursor } from '../http/paging.ts';
-import { QueryReader } from '../http/query-reader.ts';
 import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
-import { refusals } from '../http/refusal.ts';
 import { knownFilters, refusedFilter } from '../http/unserved-filters.ts';
 import type { CatalogParts } from './catalog-responses.io.ts';
 import {
@@ -16,7 +17,6 @@ import {
   simplifiedMarket,
   toTheLetter,
 } from './clob-market.ts';
-import type { Market } from './market.ts';
 
 const lists: readonly (readonly [string, ClobList])[] = [
   ['/sampling-markets', 'sampling'],

@@ -1,8 +1,8 @@
+import { parseCatalogId, QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas/log/catalog';
-import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,

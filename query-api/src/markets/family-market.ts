@@ -1,11 +1,11 @@
+import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '@pm/domain/books/quote';
+import { type MarketFigures, shownMoves } from '@pm/domain/markets/figures';
+import { acceptsOrders, feeRateResponse, type Market, openEndMs } from '@pm/domain/markets/market';
+import { closedTimeOf, eventMarket, isoTime } from '@pm/domain/markets/wire-market';
 import { microText } from '@pm/schemas/decimal';
 import { microPerUnit, priceOne } from '@pm/schemas/money';
-import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { pricePerCent, rewardAsset } from './clob-market.ts';
-import { type MarketFigures, shownMoves } from './figures.ts';
-import { acceptsOrders, feeRateResponse, type Market, openEndMs } from './market.ts';
 import { competitiveness } from './price-moves.ts';
-import { closedTimeOf, eventMarket, isoTime } from './wire-market.ts';
 
 /** Data of a fuller market besides the catalog. */
 export interface MarketContext {

@@ -1,9 +1,14 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import {
+  type MarketFigures,
+  noMoves,
+  noVolume,
+  type TableFigures,
+} from '@pm/domain/markets/figures';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RedisKeys } from '@pm/schemas/redis/keys';
-import type { Catalog } from './catalog.ts';
-import { type MarketFigures, noMoves, noVolume, type TableFigures } from './figures.ts';
 
 /** Maximum age of the figures, milliseconds. */
 const refreshEveryMs = 30_000;

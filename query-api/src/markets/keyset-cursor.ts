@@ -1,9 +1,9 @@
-import { cursorBehind, listDigest, parseCursorBehind } from '../http/list-cursor.ts';
-import { cursorNames, readCursor } from '../http/paging.ts';
-import type { QueryReader } from '../http/query-reader.ts';
-import { textColumns } from './catalog-tables.ts';
-import type { RowCursor, SortKey } from './row-order.ts';
-import type { RowQuery, RowSpan, RowTable } from './row-table.ts';
+import { textColumns } from '@pm/domain/markets/catalog-tables';
+import type { RowCursor, SortKey } from '@pm/domain/markets/row-order';
+import type { RowQuery, RowSpan, RowTable } from '@pm/domain/markets/row-table';
+import { cursorBehind, listDigest, parseCursorBehind } from '@pm/domain/reading/list-cursor';
+import { cursorNames, readCursor } from '@pm/domain/reading/paging';
+import type { QueryReader } from '@pm/domain/reading/query-reader';
 
 /** Sort column of a list that is read by cursor, and what the list has: its cursors are of no use to another list. */
 export interface KeysetList {

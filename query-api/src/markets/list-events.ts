@@ -1,9 +1,10 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { eventColumns, groupName } from '@pm/domain/markets/catalog-tables';
+import type { RowQuery, RowSpan } from '@pm/domain/markets/row-table';
+import { parseCatalogId, QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
 import type { CatalogEvent } from '@pm/schemas/log/catalog';
-import { parseCatalogId, QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
 import { type CreatorSites, creatorWallets } from '../social/creators.ts';
-import type { Catalog } from './catalog.ts';
-import { eventColumns, groupName } from './catalog-tables.ts';
 import {
   bothOf,
   dateRanges,
@@ -13,7 +14,6 @@ import {
   readRanges,
   readState,
 } from './list-query.ts';
-import type { RowQuery, RowSpan } from './row-table.ts';
 
 const filterItemsMax = 100;
 

@@ -1,10 +1,14 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { groupName, marketColumns } from '@pm/domain/markets/catalog-tables';
+import type { Market } from '@pm/domain/markets/market';
+import { requestedListing } from '@pm/domain/markets/market-filter';
+import type { RowQuery, RowSpan } from '@pm/domain/markets/row-table';
+import { resolutionStatus } from '@pm/domain/markets/wire-market';
+import { parseCatalogId, QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
 import { resolutionStatuses } from '@pm/schemas/http/catalog';
 import { parseAsset, parseConditionId } from '@pm/schemas/ids';
-import { parseCatalogId, QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
-import type { Catalog } from './catalog.ts';
-import { groupName, marketColumns } from './catalog-tables.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
 import {
   bothOf,
@@ -14,10 +18,6 @@ import {
   readRanges,
   readState,
 } from './list-query.ts';
-import type { Market } from './market.ts';
-import { requestedListing } from './market-filter.ts';
-import type { RowQuery, RowSpan } from './row-table.ts';
-import { resolutionStatus } from './wire-market.ts';
 
 /** Items of a filter by ids; clients request all the markets they hold at once. */
 const filterItemsMax = 500;

@@ -1,7 +1,7 @@
-import type { QueryReader } from '../http/query-reader.ts';
-import { stateBits } from './catalog-tables.ts';
+import { stateBits } from '@pm/domain/markets/catalog-tables';
+import type { RowSpan } from '@pm/domain/markets/row-table';
+import type { QueryReader } from '@pm/domain/reading/query-reader';
 import { type KeysetSpan, readKeysetStart } from './keyset-cursor.ts';
-import type { RowSpan } from './row-table.ts';
 
 const sortColumnsMax = 4;
 const limitDefault = 20;

@@ -1,10 +1,10 @@
+import type { Market } from '@pm/domain/markets/market';
+import { eventMarket, noMirror } from '@pm/domain/markets/wire-market';
 import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas/log/catalog';
 import { type CatalogParts, marketContext } from './catalog-responses.io.ts';
 import { familyFacts } from './family-market.ts';
-import type { Market } from './market.ts';
 import { eventSummary } from './wire-event.ts';
-import { eventMarket, noMirror } from './wire-market.ts';
 
 /** Markets whose texts are kept; some 1.5 kB each. When it is full, all are dropped and written again. */
 const keptMax = 10_000;

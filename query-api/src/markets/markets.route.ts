@@ -1,10 +1,12 @@
+import type { Market } from '@pm/domain/markets/market';
+import { marketNamed } from '@pm/domain/markets/market-filter';
+import { cursorNames } from '@pm/domain/reading/paging';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas/ids';
 import { pricedBy } from '../books/tokens.ts';
-import { cursorNames } from '../http/paging.ts';
-import { QueryReader } from '../http/query-reader.ts';
 import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,
@@ -17,8 +19,6 @@ import { clobPage } from './clob-markets.route.ts';
 import { keysetPage } from './keyset-cursor.ts';
 import { readMarketsQuery } from './list-markets.ts';
 import { readKeysetSpan, readSpan } from './list-query.ts';
-import type { Market } from './market.ts';
-import { marketNamed } from './market-filter.ts';
 import { MarketTexts } from './market-texts.io.ts';
 import { tagsOf } from './wire-event.ts';
 

@@ -1,5 +1,5 @@
+import type { PriceMoves } from '@pm/domain/markets/figures';
 import { priceOne } from '@pm/schemas/money';
-import type { PriceMoves } from './figures.ts';
 
 /** Best prices of token 0 in 1/10000 USDC: 0 and 10000 where a side is empty. */
 export interface BookPrices {

@@ -1,5 +1,5 @@
+import { noVolume, type PriceMoves, type TableFigures } from '@pm/domain/markets/figures';
 import { BookMarks, type PastBooks } from './book-marks.io.ts';
-import { noVolume, type PriceMoves, type TableFigures } from './figures.ts';
 import { movesSince } from './price-moves.ts';
 import type { MarkedTables } from './table-marks.io.ts';
 import { type TapeFigures, VolumeSums } from './volumes.io.ts';

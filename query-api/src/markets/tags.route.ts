@@ -1,11 +1,11 @@
+import { groupName } from '@pm/domain/markets/catalog-tables';
+import { parseCatalogId, QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import type { CatalogSeries, CatalogTag } from '@pm/schemas/log/catalog';
-import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
 import { type CatalogParts, listContext } from './catalog-responses.io.ts';
-import { groupName } from './catalog-tables.ts';
 import { readSpan, readState } from './list-query.ts';
 import { eventSummary, relatedTags, seriesAnswer, tagAnswer } from './wire-event.ts';
 

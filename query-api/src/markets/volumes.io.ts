@@ -1,6 +1,6 @@
+import { type Volume, type windowSeconds, windowStarts } from '@pm/domain/markets/figures';
+import { storedMicro, storedPrice } from '@pm/domain/reading/numbers';
 import { tables } from '@pm/schemas/tables/tables';
-import { storedMicro, storedPrice } from '../tables/numbers.ts';
-import { type Volume, type windowSeconds, windowStarts } from './figures.ts';
 import { endOfTime, type MarkedTables, TableMarks, type TableSpan } from './table-marks.io.ts';
 
 /** Fills of a market up to a moment. */

@@ -1,8 +1,8 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Figures } from '@pm/domain/markets/figures';
+import { closedTimeOf, isoTime } from '@pm/domain/markets/wire-market';
 import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas/log/catalog';
-import { unitsOf } from '../books/quote.ts';
-import type { Catalog } from './catalog.ts';
-import type { Figures } from './figures.ts';
-import { closedTimeOf, isoTime } from './wire-market.ts';
 
 /** The scalar fields every form of an event has. */
 function eventFields(event: CatalogEvent) {

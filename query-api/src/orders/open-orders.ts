@@ -1,18 +1,18 @@
-import type { OpenOrder } from '@pm/schemas/http/private-reading';
-import { type AskedAsset, parseAsset, parseConditionId, parseOrderId } from '@pm/schemas/ids';
-import { microPerPrice, midpointMicro, type Quote } from '../books/quote.ts';
-import { isCount, isOffset, type PageStart, readPageStart } from '../http/list-cursor.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Market } from '../markets/market.ts';
+import { microPerPrice, midpointMicro, type Quote } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
 import {
   type AcceptedOrder,
   type OrderEventRow,
   type OrderHistory,
   orderAnswer,
   type StatedRow,
-} from './order-read.ts';
+} from '@pm/domain/orders/order-read';
+import { isCount, isOffset, type PageStart, readPageStart } from '@pm/domain/reading/list-cursor';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
+import type { OpenOrder } from '@pm/schemas/http/private-reading';
+import { type AskedAsset, parseAsset, parseConditionId, parseOrderId } from '@pm/schemas/ids';
 
 /** Orders of a page. */
 export const ordersPageSize = 100;

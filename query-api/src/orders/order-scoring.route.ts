@@ -1,17 +1,17 @@
+import { noQuote } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { foldOrder, type OrderHistory, rowsByOrder } from '@pm/domain/orders/order-read';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { orderIdsPerRequestMax } from '@pm/schemas/http/private-reading';
 import { parseOrderId } from '@pm/schemas/ids';
-import { noQuote } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../http/caller.io.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Listing } from '../markets/market.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import { isScoring } from './open-orders.ts';
-import { foldOrder, type OrderHistory, rowsByOrder } from './order-read.ts';
 
 export interface ScoringParts {
   readonly catalog: Catalog;

@@ -1,15 +1,21 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { requestedPlace } from '@pm/domain/markets/market-filter';
+import {
+  foldOrder,
+  type OrderEventRow,
+  orderAnswer,
+  rowsByOrder,
+} from '@pm/domain/orders/order-read';
+import { cursorBehind, pageBehind } from '@pm/domain/reading/list-cursor';
+import { emptyPage } from '@pm/domain/reading/paging';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import { orderIdsPerRequestMax } from '@pm/schemas/http/private-reading';
 import { parseOrderId } from '@pm/schemas/ids';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../http/caller.io.ts';
-import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
-import { emptyPage } from '../http/paging.ts';
 import { type Answer, readRoute, StatusResponse } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { requestedPlace } from '../markets/market-filter.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
   keyOfOpenOrder,
@@ -18,7 +24,6 @@ import {
   ordersPageSize,
   readOrdersQuery,
 } from './open-orders.ts';
-import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
 
 export interface OrderParts {
   readonly catalog: Catalog;

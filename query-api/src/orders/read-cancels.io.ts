@@ -1,8 +1,8 @@
+import type { CancelRow, CancelSearch } from '@pm/domain/orders/cancel-search';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { beforeCutover, cutoverParams, newestFirst, placeKey } from '../tables/statement.io.ts';
-import type { CancelRow, CancelSearch } from './cancel-search.ts';
 
 interface Row {
   readonly partition: number;

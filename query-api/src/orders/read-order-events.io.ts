@@ -1,10 +1,10 @@
+import type { FilledRow, OrderEventRow, StatedRow } from '@pm/domain/orders/order-read';
+import { outcomeOf, storedMicro, storedPrice } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readInPieces } from '../tables/read-pieces.io.ts';
 import { beforeCutover, cutoverParams } from '../tables/statement.io.ts';
-import type { FilledRow, OrderEventRow, StatedRow } from './order-read.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
 const eventsMax = 10_000;

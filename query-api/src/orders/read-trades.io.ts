@@ -1,7 +1,8 @@
+import type { FillRow } from '@pm/domain/orders/trades';
+import { outcomeOf, storedMicro, storedPrice } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
   beforeCutover,
   Conditions,
@@ -12,7 +13,6 @@ import {
   timeBefore,
 } from '../tables/statement.io.ts';
 import type { TradeSearch } from './trade-search.ts';
-import type { FillRow } from './trades.ts';
 
 interface Row {
   readonly partition: number;

@@ -1,5 +1,5 @@
-import { followsPlace, type PlacedRow } from '../recent/merge-page.ts';
-import type { FillRow, TradesQuery } from './trades.ts';
+import type { FillRow, TradesQuery } from '@pm/domain/orders/trades';
+import { followsPlace, type PlacedRow } from '@pm/domain/reading/merge-page';
 
 /** Requested trades, with ids resolved and the caller known. */
 export interface TradeSearch {

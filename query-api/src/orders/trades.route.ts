@@ -1,22 +1,22 @@
-import type { HttpHandler } from '@pm/kit/http';
-import type { CallerDirectory } from '../http/caller.io.ts';
-import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
-import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
-import { emptyPage } from '../http/paging.ts';
-import { type Answer, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { requestedPlace } from '../markets/market-filter.ts';
-import { keyOfPlace } from '../recent/merge-page.ts';
-import type { OwnRecords } from '../recent/own-reads.io.ts';
-import type { TradeSearch } from './trade-search.ts';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { requestedPlace } from '@pm/domain/markets/market-filter';
 import {
   type FillRow,
   readTradesQuery,
   type TradesPageQuery,
   tradeAnswer,
   tradesPageSize,
-} from './trades.ts';
+} from '@pm/domain/orders/trades';
+import { cursorBehind, pageBehind } from '@pm/domain/reading/list-cursor';
+import { keyOfPlace } from '@pm/domain/reading/merge-page';
+import { emptyPage } from '@pm/domain/reading/paging';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { HttpHandler } from '@pm/kit/http';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
+import { type Answer, readRoute } from '../http/read-route.io.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
+import type { TradeSearch } from './trade-search.ts';
 
 export interface OwnTradeParts {
   readonly catalog: Catalog;

@@ -1,12 +1,12 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { walletsOfType } from '@pm/domain/reading/caller-wallets';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas/ids';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
-import { walletsOfType } from '../http/caller-wallets.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
   allowancesOf,

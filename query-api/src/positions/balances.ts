@@ -1,4 +1,7 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import { microText } from '@pm/schemas/decimal';
 import type { TokenBalance, WalletBalances } from '@pm/schemas/http/private-reading';
 import {
@@ -9,9 +12,6 @@ import {
   walletFromBytes,
 } from '@pm/schemas/ids';
 import { type SignatureType, signatureTypes } from '@pm/schemas/signing';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import type { Holding } from './holdings.ts';
 
 /** The request of GET /balance-allowance; the token is null for collateral. */

@@ -1,17 +1,23 @@
+import { priceOfMicro, type Quotes, unitsOf } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import { type MarketFilter, readMarketFilter } from '@pm/domain/markets/market-filter';
+import { isoTime } from '@pm/domain/markets/wire-market';
+import {
+  type AssetForm,
+  assetId,
+  averageMicro,
+  compare,
+  type HeldRow,
+} from '@pm/domain/positions/positions';
+import { readWallet, titleMaxChars } from '@pm/domain/positions/positions-query';
+import { type PageBounds, readPageOf } from '@pm/domain/reading/paging';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import { marketLabels } from '@pm/domain/reports/rows';
 import { type ClosedPositionSort, closedPositionSorts } from '@pm/schemas/http/report-choices';
 import type { ClosedPosition } from '@pm/schemas/http/reports';
 import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../http/paging.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Market } from '../markets/market.ts';
-import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
-import { isoTime } from '../markets/wire-market.ts';
-import { marketLabels } from '../reports/rows.ts';
-import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from './positions.ts';
-import { readWallet, titleMaxChars } from './positions-query.ts';
 
 export interface ClosedQuery extends MarketFilter {
   readonly user: WalletAddress;

@@ -1,12 +1,12 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import type { Market, Outcome } from '@pm/domain/markets/market';
+import { type AssetForm, assetId } from '@pm/domain/positions/positions';
+import { readMicro } from '@pm/domain/positions/positions-query';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { Profiles } from '@pm/domain/social/profiles';
 import { assert } from '@pm/kit/assert';
 import { type ConditionId, parseConditionId } from '@pm/schemas/ids';
-import { unitsOf } from '../books/quote.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Market, Outcome } from '../markets/market.ts';
-import type { Profiles } from '../social/profiles.ts';
-import { type AssetForm, assetId } from './positions.ts';
-import { readMicro } from './positions-query.ts';
 
 export interface HoldersQuery {
   readonly conditions: readonly ConditionId[];

@@ -1,4 +1,4 @@
-import type { Outcome } from '../markets/market.ts';
+import type { Outcome } from '@pm/domain/markets/market';
 import type { HoldingChange } from '../recent/record-rows.ts';
 
 /** Balance of a token in a wallet; shares in millionths. */

@@ -1,6 +1,6 @@
+import type { Market, Outcome } from '@pm/domain/markets/market';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { andThen } from '../http/read-route.io.ts';
-import type { Market, Outcome } from '../markets/market.ts';
 import { KeptMarkets } from '../tables/kept-markets.io.ts';
 import type { Sized } from '../tables/kept-reads.ts';
 import type { TablesState } from '../tables/tables-state.ts';

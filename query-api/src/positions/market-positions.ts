@@ -1,16 +1,16 @@
+import { priceOfMicro, type Quotes, unitsOf } from '@pm/domain/books/quote';
+import type { Market, Outcome } from '@pm/domain/markets/market';
+import { type AssetForm, assetId, averageMicro, timesUnits } from '@pm/domain/positions/positions';
+import { type PageBounds, readPageOf } from '@pm/domain/reading/paging';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { MarketPositionRow } from '@pm/domain/reports/rows';
+import { optionalWallet } from '@pm/domain/reports/tape-query';
+import type { Profiles } from '@pm/domain/social/profiles';
 import { type MarketPositionSort, marketPositionSorts } from '@pm/schemas/http/report-choices';
 import type { MarketPosition } from '@pm/schemas/http/reports';
 import { type ConditionId, parseConditionId, type WalletAddress } from '@pm/schemas/ids';
 import { microPerUnit } from '@pm/schemas/money';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../http/paging.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Market, Outcome } from '../markets/market.ts';
-import type { MarketPositionRow } from '../reports/rows.ts';
-import { optionalWallet } from '../reports/tape-query.ts';
-import type { Profiles } from '../social/profiles.ts';
-import { type AssetForm, assetId, averageMicro, timesUnits } from './positions.ts';
 
 export interface MarketPositionsQuery {
   readonly condition: ConditionId;

@@ -1,8 +1,8 @@
+import type { Outcome } from '@pm/domain/markets/market';
 import type { PositionSums } from '@pm/domain/positions/position';
 import { applyTrade } from '@pm/domain/positions/position-trades';
-import type { Outcome } from '../markets/market.ts';
+import type { HeldRow } from '@pm/domain/positions/positions';
 import type { HoldingChange } from '../recent/record-rows.ts';
-import type { HeldRow } from './positions.ts';
 
 /** A row of `positions`. */
 export interface StoredPosition extends HeldRow {

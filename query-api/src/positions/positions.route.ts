@@ -1,22 +1,27 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { marketNumbers, readMarketFilter } from '@pm/domain/markets/market-filter';
+import {
+  anyPosition,
+  currentMicro,
+  positionsPage,
+  selectHoldings,
+} from '@pm/domain/positions/positions';
+import { readPositionsQuery, readWallet } from '@pm/domain/positions/positions-query';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
+import { assetForm, reportFrame } from '@pm/domain/reports/tape-query';
+import type { Profiles } from '@pm/domain/social/profiles';
 import type { HttpHandler } from '@pm/kit/http';
 import { checksumAddress } from '@pm/schemas/ids';
-import { unitsOf } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
-import { QueryReader } from '../http/query-reader.ts';
 import { andThen, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
 import type { Reports } from '../reports/reports.io.ts';
-import { assetForm, reportFrame } from '../reports/tape-query.ts';
-import type { Profiles } from '../social/profiles.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
 import { HolderTexts, readHoldersQuery } from './holders.ts';
 import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
-import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
-import { readPositionsQuery, readWallet } from './positions-query.ts';
 import type { WalletPositions } from './wallet-positions.io.ts';
 
 export interface PositionParts {

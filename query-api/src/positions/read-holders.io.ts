@@ -1,8 +1,8 @@
+import type { Market } from '@pm/domain/markets/market';
+import { outcomeOf, storedMicro } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { microText } from '@pm/schemas/decimal';
 import { tables } from '@pm/schemas/tables/tables';
-import type { Market } from '../markets/market.ts';
-import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { type HolderRow, holderMarketsMax, holdersMax } from './holders.ts';
 
 /** Rows of one statement: two tokens a market. */

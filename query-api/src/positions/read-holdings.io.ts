@@ -1,6 +1,6 @@
+import { outcomeOf, storedMicro } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
-import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { readInPieces } from '../tables/read-pieces.io.ts';
 import type { StoredHolding } from './holdings.ts';
 

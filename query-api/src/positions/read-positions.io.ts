@@ -1,7 +1,7 @@
+import { outcomeOf, storedMicro } from '@pm/domain/reading/numbers';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { WalletAddress } from '@pm/schemas/ids';
 import { tables } from '@pm/schemas/tables/tables';
-import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import type { StoredPosition } from './newest-positions.ts';
 
 /** Rows of one wallet that are read; the largest balances when there are more. */

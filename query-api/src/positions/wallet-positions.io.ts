@@ -1,8 +1,8 @@
+import type { HeldRow } from '@pm/domain/positions/positions';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { WalletAddress } from '@pm/schemas/ids';
 import { RecentLog } from '../recent/recent-log.ts';
 import { foldPositions, type PayoutOf } from './newest-positions.ts';
-import type { HeldRow } from './positions.ts';
 import { type PositionSearch, readClosedPositions, readPositions } from './read-positions.io.ts';
 
 export interface WalletPositionsOptions {

@@ -1,24 +1,24 @@
+import { type CancelRow, type CancelSearch, recentCancels } from '@pm/domain/orders/cancel-search';
+import type { OrderEventRow } from '@pm/domain/orders/order-read';
+import type { FillRow } from '@pm/domain/orders/trades';
+import { newestPlaceFirst } from '@pm/domain/reading/merge-page';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import type { LogPosition } from '@pm/schemas/http/forms';
 import type { WalletAddress } from '@pm/schemas/ids';
-import { type CancelRow, type CancelSearch, recentCancels } from '../orders/cancel-search.ts';
 import {
   newestFirst,
   type OpenOrderRow,
   type OpenOrderSearch,
   recentOpenOrders,
 } from '../orders/open-orders.ts';
-import type { OrderEventRow } from '../orders/order-read.ts';
 import { readCancels, readMarketsOf } from '../orders/read-cancels.io.ts';
 import { readOpenOrders } from '../orders/read-open-orders.io.ts';
 import { readOrderEvents } from '../orders/read-order-events.io.ts';
 import { readTrades } from '../orders/read-trades.io.ts';
 import { isTradeRequested, type TradeSearch } from '../orders/trade-search.ts';
-import type { FillRow } from '../orders/trades.ts';
 import { foldHoldings, type Holding } from '../positions/holdings.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
-import { newestPlaceFirst } from './merge-page.ts';
 import type { RecentLog, RecentRows } from './recent-log.ts';
 
 export interface OwnRecordsOptions {

@@ -1,8 +1,8 @@
 import type { NewestInput } from '@pm/domain/executions/input-sequence';
+import type { OrderEventRow } from '@pm/domain/orders/order-read';
+import type { FillRow } from '@pm/domain/orders/trades';
 import type { LogPosition } from '@pm/schemas/http/forms';
 import type { Execution } from '@pm/schemas/log/executions';
-import type { OrderEventRow } from '../orders/order-read.ts';
-import type { FillRow } from '../orders/trades.ts';
 import { RecentPartition } from './recent-partition.ts';
 import type { HoldingChange } from './record-rows.ts';
 

@@ -1,7 +1,7 @@
 import { InputSequence } from '@pm/domain/executions/input-sequence';
+import type { OrderEventRow } from '@pm/domain/orders/order-read';
+import type { FillRow } from '@pm/domain/orders/trades';
 import type { Execution } from '@pm/schemas/log/executions';
-import type { OrderEventRow } from '../orders/order-read.ts';
-import type { FillRow } from '../orders/trades.ts';
 import { type HoldingChange, type RecordRows, rowsOfRecord } from './record-rows.ts';
 
 interface KeptRecord {

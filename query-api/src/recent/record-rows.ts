@@ -1,9 +1,9 @@
+import type { Outcome } from '@pm/domain/markets/market';
+import type { FilledRow, OrderEventRow, StatedRow } from '@pm/domain/orders/order-read';
+import type { FillRow } from '@pm/domain/orders/trades';
 import { priceOfMove, tradesOfMove } from '@pm/domain/positions/position-trades';
 import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
 import type { EventOf, Execution, ExecutionEvent, Fill } from '@pm/schemas/log/executions';
-import type { Outcome } from '../markets/market.ts';
-import type { FilledRow, OrderEventRow, StatedRow } from '../orders/order-read.ts';
-import type { FillRow } from '../orders/trades.ts';
 
 /** Change of a wallet's token balance. */
 export interface HoldingChange {

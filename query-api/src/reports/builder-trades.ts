@@ -1,3 +1,12 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import { isoTime } from '@pm/domain/markets/wire-market';
+import { type PageStart, readPageStart } from '@pm/domain/reading/list-cursor';
+import { keyOfPlace, type PlacedRow, placeOfKey } from '@pm/domain/reading/merge-page';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import { type ReadRefusal, refusals } from '@pm/domain/reading/refusal';
+import type { BuilderRow, BuilderSide } from '@pm/domain/reports/rows';
+import { secondsMax } from '@pm/domain/reports/tape-query';
 import { microText, priceText } from '@pm/schemas/decimal';
 import type { BuilderTrade } from '@pm/schemas/http/reports';
 import {
@@ -11,15 +20,6 @@ import {
 } from '@pm/schemas/ids';
 import { notionalMicro } from '@pm/schemas/money';
 import { type FillPlace, parseTradeId, tradeHash, tradeId } from '@pm/schemas/trade-id';
-import { type PageStart, readPageStart } from '../http/list-cursor.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import { type ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Market } from '../markets/market.ts';
-import { isoTime } from '../markets/wire-market.ts';
-import { keyOfPlace, type PlacedRow, placeOfKey } from '../recent/merge-page.ts';
-import type { BuilderRow, BuilderSide } from './rows.ts';
-import { secondsMax } from './tape-query.ts';
 
 /** Trades of a page. */
 export const builderPageSize = 100;

@@ -1,13 +1,13 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import { isoTime } from '@pm/domain/markets/wire-market';
+import { type PageBounds, readPageOf } from '@pm/domain/reading/paging';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { BuilderVolumeRow } from '@pm/domain/reports/rows';
 import { microText } from '@pm/schemas/decimal';
 import { reportPeriods } from '@pm/schemas/http/report-choices';
 import { type LeaderboardPeriod, leaderboardPeriods } from '@pm/schemas/tables/leaderboard-tables';
-import { unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../http/paging.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import { isoTime } from '../markets/wire-market.ts';
 import { parseBuilder } from './builder-trades.ts';
-import type { BuilderVolumeRow } from './rows.ts';
 
 /** Sums of what builders traded: since when, for which builder, and whether day by day. */
 export interface BuilderVolumeSearch {

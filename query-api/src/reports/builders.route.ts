@@ -1,10 +1,11 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { requestedPlace } from '@pm/domain/markets/market-filter';
+import { cursorBehind, pageBehind } from '@pm/domain/reading/list-cursor';
+import { emptyPage } from '@pm/domain/reading/paging';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
+import type { BuilderRow } from '@pm/domain/reports/rows';
 import type { HttpHandler } from '@pm/kit/http';
-import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
-import { emptyPage } from '../http/paging.ts';
 import { CachedResponse, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { requestedPlace } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import {
   builderPageSize,
@@ -23,7 +24,6 @@ import {
   sinceOf,
 } from './builder-volumes.ts';
 import type { Reports } from './reports.io.ts';
-import type { BuilderRow } from './rows.ts';
 
 export interface BuilderParts {
   readonly catalog: Catalog;

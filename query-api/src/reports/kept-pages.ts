@@ -1,7 +1,7 @@
+import type { TradeRow } from '@pm/domain/reports/rows';
+import type { TapeSearch } from '@pm/domain/reports/tape-query';
 import type { CutoverOffsets, RecentLog } from '../recent/recent-log.ts';
 import { noCutover } from '../recent/recent-log.ts';
-import type { TradeRow } from './rows.ts';
-import type { TapeSearch } from './tape-query.ts';
 
 /** The first trades of a search in front of the cutover: as many as its page could need, or all. */
 export interface KeptPage {

@@ -1,3 +1,9 @@
+import { unitsOf } from '@pm/domain/books/quote';
+import { type PageBounds, readPageOf } from '@pm/domain/reading/paging';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import { optionalWallet } from '@pm/domain/reports/tape-query';
+import type { Profiles } from '@pm/domain/social/profiles';
 import type { LeaderboardEntry } from '@pm/schemas/http/reports';
 import type { WalletAddress } from '@pm/schemas/ids';
 import {
@@ -6,12 +12,6 @@ import {
   leaderboardCategories,
   leaderboardPeriods,
 } from '@pm/schemas/tables/leaderboard-tables';
-import { unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../http/paging.ts';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Profiles } from '../social/profiles.ts';
-import { optionalWallet } from './tape-query.ts';
 
 const categoryNames = Object.keys(leaderboardCategories) as LeaderboardCategory[];
 const periodNames = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];

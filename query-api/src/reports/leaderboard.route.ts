@@ -1,7 +1,7 @@
+import { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { Profiles } from '@pm/domain/social/profiles';
 import type { HttpHandler } from '@pm/kit/http';
 import { CachedResponse, readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal } from '../http/refusal.ts';
-import type { Profiles } from '../social/profiles.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import { leaderboardEntry, leaderboardSearch, readLeaderboardQuery } from './leaderboard-query.ts';
 import type { Leaderboards } from './newest-leaderboards.io.ts';

@@ -1,8 +1,8 @@
+import type { ActivitySearch } from '@pm/domain/reports/activity';
+import type { ActivityRow } from '@pm/domain/reports/rows';
 import { notionalMicro } from '@pm/schemas/money';
 import type { PayoutOf } from '../positions/newest-positions.ts';
 import type { HoldingChange } from '../recent/record-rows.ts';
-import type { ActivitySearch } from './activity.ts';
-import type { ActivityRow } from './rows.ts';
 
 /**
  * Activity of a wallet in the newest records, as far as it is requested. The SQL of the stored rows follows the same

@@ -1,8 +1,8 @@
+import type { FillRow } from '@pm/domain/orders/trades';
+import type { TradeRow } from '@pm/domain/reports/rows';
+import type { TapeSearch } from '@pm/domain/reports/tape-query';
 import { notionalMicro } from '@pm/schemas/money';
-import type { FillRow } from '../orders/trades.ts';
 import type { CutoverOffsets, RecentLog, RecentRows } from '../recent/recent-log.ts';
-import type { TradeRow } from './rows.ts';
-import type { TapeSearch } from './tape-query.ts';
 
 /** A side of a fill, and which. */
 export interface SideRow extends TradeRow {

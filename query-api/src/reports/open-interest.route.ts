@@ -1,15 +1,15 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { eventsMax, marketNumbers, readMarketFilter } from '@pm/domain/markets/market-filter';
+import { parseCatalogId, QueryReader } from '@pm/domain/reading/query-reader';
+import { openInterestMarketsMax, openInterestMicro, valueEntry } from '@pm/domain/reports/rows';
 import { Fault } from '@pm/kit/fault';
 import type { HttpHandler } from '@pm/kit/http';
 import { microText } from '@pm/schemas/decimal';
 import { parseConditionId } from '@pm/schemas/ids';
-import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { CachedResponse, readRoute } from '../http/read-route.io.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
-import { eventsMax, marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import type { Reports } from './reports.io.ts';
-import { openInterestMarketsMax, openInterestMicro, valueEntry } from './rows.ts';
 
 export interface MarketFigureParts {
   readonly catalog: Catalog;

@@ -1,7 +1,9 @@
+import { outcomeOf, storedMicro, storedPrice } from '@pm/domain/reading/numbers';
+import type { ActivitySearch } from '@pm/domain/reports/activity';
+import { type ActivityRow, activityTypes } from '@pm/domain/reports/rows';
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
   beforeCutover,
   cutoverParams,
@@ -10,8 +12,6 @@ import {
   sideKey,
   timeBefore,
 } from '../tables/statement.io.ts';
-import type { ActivitySearch } from './activity.ts';
-import { type ActivityRow, activityTypes } from './rows.ts';
 
 interface Row {
   readonly partition: number;

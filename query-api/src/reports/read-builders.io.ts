@@ -1,6 +1,7 @@
+import { outcomeOf, storedMicro, storedPrice } from '@pm/domain/reading/numbers';
+import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '@pm/domain/reports/rows';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
-import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readNewest } from '../tables/read-pieces.io.ts';
 import {
   Conditions,
@@ -13,7 +14,6 @@ import {
 } from '../tables/statement.io.ts';
 import type { BuilderSearch, SideRow } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
-import type { BuilderRow, BuilderSide, BuilderVolumeRow } from './rows.ts';
 
 interface Row {
   readonly partition: number;

@@ -1,11 +1,11 @@
+import { outcomeOf, storedMicro } from '@pm/domain/reading/numbers';
+import type { MakerFeesRow, MarketPositionRow, SupplyRow } from '@pm/domain/reports/rows';
+import { leastText } from '@pm/domain/reports/tape-query';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { WalletAddress } from '@pm/schemas/ids';
 import { tables } from '@pm/schemas/tables/tables';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
-import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { timeBefore } from '../tables/statement.io.ts';
-import type { MakerFeesRow, MarketPositionRow, SupplyRow } from './rows.ts';
-import { leastText } from './tape-query.ts';
 
 /** Rows as ClickHouse writes them: decimals are texts. */
 interface SupplyCells {

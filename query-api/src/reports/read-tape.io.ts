@@ -1,7 +1,9 @@
+import { outcomeOf, storedMicro, storedPrice } from '@pm/domain/reading/numbers';
+import type { TradeRow } from '@pm/domain/reports/rows';
+import { leastText, type TapeSearch } from '@pm/domain/reports/tape-query';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas/tables/tables';
 import type { CutoverOffsets } from '../recent/recent-log.ts';
-import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readNewest } from '../tables/read-pieces.io.ts';
 import {
   beforeCutover,
@@ -13,8 +15,6 @@ import {
   timeBefore,
   windowOf,
 } from '../tables/statement.io.ts';
-import type { TradeRow } from './rows.ts';
-import { leastText, type TapeSearch } from './tape-query.ts';
 
 interface Row {
   readonly partition: number;

@@ -1,10 +1,10 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
+import type { MakerFeesRow } from '@pm/domain/reports/rows';
+import { optionalWallet } from '@pm/domain/reports/tape-query';
 import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import { rewardAsset } from '../markets/clob-market.ts';
-import type { MakerFeesRow } from './rows.ts';
-import { optionalWallet } from './tape-query.ts';
 
 /** Below it nothing is paid out for a day, micro-USDC. */
 const payoutLeastMicro = 1_000_000;

@@ -1,17 +1,5 @@
-import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { Clock } from '@pm/kit/clock';
-import type { WalletAddress } from '@pm/schemas/ids';
-import type { MarketPositionsSearch } from '../positions/market-positions.ts';
-import type { PayoutOf } from '../positions/newest-positions.ts';
-import { mergePage, storedWindow } from '../recent/merge-page.ts';
-import { RecentLog } from '../recent/recent-log.ts';
-import type { ActivitySearch } from './activity.ts';
-import type { BuilderSearch } from './builder-trades.ts';
-import type { BuilderVolumeSearch } from './builder-volumes.ts';
-import { inActivityOrder, newestActivity } from './newest-activity.ts';
-import { readActivity } from './read-activity.io.ts';
-import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
-import { readMakerFees, readMarketPositions, readSupply, readTraded } from './read-markets.io.ts';
+import { mergePage, storedWindow } from '@pm/domain/reading/merge-page';
+import type { ActivitySearch } from '@pm/domain/reports/activity';
 import type {
   ActivityRow,
   BuilderRow,
@@ -20,8 +8,20 @@ import type {
   MarketPositionRow,
   SupplyRow,
   TradeRow,
-} from './rows.ts';
-import type { TapeSearch } from './tape-query.ts';
+} from '@pm/domain/reports/rows';
+import type { TapeSearch } from '@pm/domain/reports/tape-query';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Clock } from '@pm/kit/clock';
+import type { WalletAddress } from '@pm/schemas/ids';
+import type { MarketPositionsSearch } from '../positions/market-positions.ts';
+import type { PayoutOf } from '../positions/newest-positions.ts';
+import { RecentLog } from '../recent/recent-log.ts';
+import type { BuilderSearch } from './builder-trades.ts';
+import type { BuilderVolumeSearch } from './builder-volumes.ts';
+import { inActivityOrder, newestActivity } from './newest-activity.ts';
+import { readActivity } from './read-activity.io.ts';
+import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
+import { readMakerFees, readMarketPositions, readSupply, readTraded } from './read-markets.io.ts';
 import { TradeTape } from './trade-tape.io.ts';
 
 /** Sums over everything may be this old, milliseconds; one query serves all requests meanwhile. */

@@ -1,3 +1,15 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import {
+  cursorBehind,
+  isCount,
+  type PageStart,
+  pageBehind,
+  readPageStart,
+} from '@pm/domain/reading/list-cursor';
+import { emptyPage, type Page, pageOf } from '@pm/domain/reading/paging';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
 import { Fault } from '@pm/kit/fault';
 import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas/ids';
@@ -5,20 +17,8 @@ import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { provenCaller, unproven } from '../http/caller.io.ts';
-import {
-  cursorBehind,
-  isCount,
-  type PageStart,
-  pageBehind,
-  readPageStart,
-} from '../http/list-cursor.ts';
-import { emptyPage, type Page, pageOf } from '../http/paging.ts';
-import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
-import type { Market } from '../markets/market.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
 import type { Reports } from './reports.io.ts';
 import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';

@@ -1,4 +1,3 @@
-import { microPerUnit, priceOne } from '@pm/schemas/money';
 import {
   microPerPrice,
   noQuote,
@@ -6,12 +5,13 @@ import {
   type Quote,
   type Quotes,
   unitsOf,
-} from '../books/quote.ts';
-import type { Catalog } from '../markets/catalog.ts';
+} from '@pm/domain/books/quote';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import { openEndMs } from '@pm/domain/markets/market';
+import { isoTime } from '@pm/domain/markets/wire-market';
+import { microPerUnit, priceOne } from '@pm/schemas/money';
 import { rewardAsset } from '../markets/clob-market.ts';
-import type { Market } from '../markets/market.ts';
-import { openEndMs } from '../markets/market.ts';
-import { isoTime } from '../markets/wire-market.ts';
 
 /** Rewards are configured per day, without an end. */
 /** Readers insist on a date. */

@@ -1,13 +1,13 @@
 import { SharedReads } from '@pm/domain/cache/shared-reads.io';
+import { mergePage, newestPlaceFirst, storedWindow } from '@pm/domain/reading/merge-page';
+import type { TradeRow } from '@pm/domain/reports/rows';
+import type { TapeSearch } from '@pm/domain/reports/tape-query';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Clock } from '@pm/kit/clock';
-import { mergePage, newestPlaceFirst, storedWindow } from '../recent/merge-page.ts';
 import type { CutoverOffsets, RecentLog } from '../recent/recent-log.ts';
 import { KeptPages } from './kept-pages.ts';
 import { newestTrades } from './newest-trades.ts';
 import { readTape } from './read-tape.io.ts';
-import type { TradeRow } from './rows.ts';
-import type { TapeSearch } from './tape-query.ts';
 
 /**
  * Age from which a kept half is read again beside the requests that it still answers, milliseconds: a quarter

@@ -1,17 +1,17 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import { marketNumbers } from '@pm/domain/markets/market-filter';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
+import { activityAnswer, readActivityQuery } from '@pm/domain/reports/activity';
+import type { TradeRow } from '@pm/domain/reports/rows';
+import { publicTrade, readTapeQuery, reportFrame } from '@pm/domain/reports/tape-query';
+import type { Profiles } from '@pm/domain/social/profiles';
 import type { HttpHandler } from '@pm/kit/http';
 import { microText, priceText } from '@pm/schemas/decimal';
 import { parseConditionId } from '@pm/schemas/ids';
 import { tradeHash, tradeId } from '@pm/schemas/trade-id';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import type { Market } from '../markets/market.ts';
-import { marketNumbers } from '../markets/market-filter.ts';
-import type { Profiles } from '../social/profiles.ts';
-import { activityAnswer, readActivityQuery } from './activity.ts';
 import type { Reports } from './reports.io.ts';
-import type { TradeRow } from './rows.ts';
-import { publicTrade, readTapeQuery, reportFrame } from './tape-query.ts';
 
 export interface TapeParts {
   readonly catalog: Catalog;

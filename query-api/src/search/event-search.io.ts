@@ -1,5 +1,5 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
 import SearchableMap from 'minisearch/SearchableMap';
-import type { Catalog } from '../markets/catalog.ts';
 import { SearchIndex, type SearchMatch, type SearchTexts } from './search-index.ts';
 import type { SearchWords } from './search-words.ts';
 

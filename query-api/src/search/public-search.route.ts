@@ -1,7 +1,7 @@
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { Fault } from '@pm/kit/fault';
 import type { HttpHandler } from '@pm/kit/http';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal } from '../http/refusal.ts';
 import { type CatalogParts, eventAnswers, listContext } from '../markets/catalog-responses.io.ts';
 import { readSearchQuery, searchPage } from './search.ts';
 

@@ -1,8 +1,8 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { groupName } from '@pm/domain/markets/catalog-tables';
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
 import type { CatalogEvent, CatalogTag } from '@pm/schemas/log/catalog';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { groupName } from '../markets/catalog-tables.ts';
 import type { ListContext } from '../markets/list-events.ts';
 import { creatorWallets } from '../social/creators.ts';
 import { places, type SearchMatch } from './search-index.ts';

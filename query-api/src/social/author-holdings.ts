@@ -1,9 +1,9 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { groupName } from '@pm/domain/markets/catalog-tables';
 import type { CommentAuthor } from '@pm/schemas/http/comments';
 import type { WalletAddress } from '@pm/schemas/ids';
 import type { CommentParent } from '@pm/schemas/log/comments';
-import type { Catalog } from '../markets/catalog.ts';
-import { groupName } from '../markets/catalog-tables.ts';
 import type { Holding } from '../positions/holdings.ts';
 
 /** Markets of one parent, and wallets of one list, whose holdings are looked up. */

@@ -1,16 +1,21 @@
 import type { CommentThreads, HeldComment } from '@pm/domain/comments/threads';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { marketNamed } from '@pm/domain/markets/market-filter';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
+import {
+  commentsIn,
+  type ListedComment,
+  reactionsShown,
+  replyCounter,
+} from '@pm/domain/social/listed-comment';
+import type { Profiles } from '@pm/domain/social/profiles';
+import { type Holdings, wireComment } from '@pm/domain/social/wire-comment';
 import type { WireComment } from '@pm/schemas/http/comments';
 import type { CommentParent } from '@pm/schemas/log/comments';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { marketNamed } from '../markets/market-filter.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from './author-holdings.ts';
 import type { CommentsQuery } from './comments-query.ts';
 import { type SortedComment, sortComments } from './list-comments.ts';
-import { commentsIn, type ListedComment, reactionsShown, replyCounter } from './listed-comment.ts';
-import type { Profiles } from './profiles.ts';
-import { type Holdings, wireComment } from './wire-comment.ts';
 
 export interface CommentParts {
   readonly catalog: Catalog;

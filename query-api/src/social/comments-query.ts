@@ -1,7 +1,7 @@
+import { QueryReader, type RawQuery } from '@pm/domain/reading/query-reader';
+import type { ReadRefusal } from '@pm/domain/reading/refusal';
 import { type CommentOrder, commentOrders } from '@pm/schemas/http/comments';
 import type { CommentParent } from '@pm/schemas/log/comments';
-import { QueryReader, type RawQuery } from '../http/query-reader.ts';
-import type { ReadRefusal } from '../http/refusal.ts';
 import { type KeysetStart, readKeysetStart } from '../markets/keyset-cursor.ts';
 import { type ListDialect, readLimit } from '../markets/list-query.ts';
 

@@ -1,14 +1,14 @@
+import { parseCatalogId, QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal, refusals } from '@pm/domain/reading/refusal';
+import { listComments, listThread, replyCounter } from '@pm/domain/social/listed-comment';
 import type { HttpHandler } from '@pm/kit/http';
 import { parseWalletAddress } from '@pm/schemas/ids';
 import type { CommentParent } from '@pm/schemas/log/comments';
 import { readRefusalText } from '@pm/schemas/read-refusals';
-import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { answerComments, type CommentParts, commentsFor } from './comment-responses.io.ts';
 import { readCommentsKeyset, readCommentsQuery, readPage, readSort } from './comments-query.ts';
 import { pageAfter, pageFrom, sortComments } from './list-comments.ts';
-import { listComments, listThread, replyCounter } from './listed-comment.ts';
 
 /** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 7.1). */
 export function commentsRoute(parts: CommentParts): HttpHandler {

@@ -1,7 +1,7 @@
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { refusals } from '@pm/domain/reading/refusal';
 import type { HttpHandler } from '@pm/kit/http';
-import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { refusals } from '../http/refusal.ts';
 import { type CatalogParts, listContext } from '../markets/catalog-responses.io.ts';
 import { readSpan } from '../markets/list-query.ts';
 import { creatorAnswer, creatorWallets } from './creators.ts';

@@ -1,6 +1,6 @@
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { groupName } from '@pm/domain/markets/catalog-tables';
 import { parseWalletAddress } from '@pm/schemas/ids';
-import type { Catalog } from '../markets/catalog.ts';
-import { groupName } from '../markets/catalog-tables.ts';
 
 /** Wallets of sites by the site's name in lower case, such as a host (conventions.md 5.6). */
 export type CreatorSites = ReadonlyMap<string, readonly string[]>;

@@ -1,13 +1,7 @@
-import type { HttpHandler } from '@pm/kit/http';
-import { notificationDays, notificationsMax } from '@pm/schemas/http/notifications';
-import type { CallerDirectory } from '../http/caller.io.ts';
-import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
-import { readRoute } from '../http/read-route.io.ts';
-import type { Catalog } from '../markets/catalog.ts';
-import { rowsByOrder } from '../orders/order-read.ts';
-import { anyTrade } from '../orders/trades.ts';
-import type { OwnRecords } from '../recent/own-reads.io.ts';
-import type { DeletedNotifications } from './notifications.ts';
+import type { Catalog } from '@pm/domain/markets/catalog';
+import { rowsByOrder } from '@pm/domain/orders/order-read';
+import { anyTrade } from '@pm/domain/orders/trades';
+import type { DeletedNotifications } from '@pm/domain/social/notifications';
 import {
   cancelHappening,
   fillHappenings,
@@ -15,7 +9,13 @@ import {
   notificationOf,
   resolutionHappening,
   shownHappenings,
-} from './notifications.ts';
+} from '@pm/domain/social/notifications';
+import type { HttpHandler } from '@pm/kit/http';
+import { notificationDays, notificationsMax } from '@pm/schemas/http/notifications';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 
 export interface NotificationParts {
   readonly catalog: Catalog;

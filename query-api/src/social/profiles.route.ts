@@ -1,12 +1,12 @@
+import { isoTime } from '@pm/domain/markets/wire-market';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { refusedRead } from '@pm/domain/reading/refusal';
+import type { Profiles } from '@pm/domain/social/profiles';
 import type { HttpHandler } from '@pm/kit/http';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { readRefusalText } from '@pm/schemas/read-refusals';
-import { QueryReader } from '../http/query-reader.ts';
 import { readRoute } from '../http/read-route.io.ts';
-import { refusedRead } from '../http/refusal.ts';
-import { isoTime } from '../markets/wire-market.ts';
 import type { CommentParts } from './comment-responses.io.ts';
-import type { Profiles } from './profiles.ts';
 
 /** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 7.2). */
 export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): HttpHandler {

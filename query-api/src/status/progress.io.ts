@@ -1,4 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import {
+  CompletenessMarks,
+  completeThroughMs,
+  type PartitionProgress,
+  type Progress,
+  type ProjectionProgress,
+} from '@pm/domain/status/progress';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault, within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
@@ -6,13 +13,6 @@ import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RedisKeys } from '@pm/schemas/redis/keys';
 import { tables } from '@pm/schemas/tables/tables';
-import {
-  CompletenessMarks,
-  completeThroughMs,
-  type PartitionProgress,
-  type Progress,
-  type ProjectionProgress,
-} from './progress.ts';
 
 export interface ProgressWatchOptions {
   readonly client: { admin(): Promise<Bounds> };

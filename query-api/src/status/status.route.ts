@@ -1,5 +1,7 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { RateLimitReads } from '@pm/domain/ratelimit/wire.io';
+import { wireProgress } from '@pm/domain/status/progress';
+import type { SolvencyFacts } from '@pm/domain/status/solvency';
 import type { HttpHandler } from '@pm/kit/http';
 import type { CallerDirectory } from '../http/caller.io.ts';
 import { unproven } from '../http/caller.io.ts';
@@ -7,8 +9,6 @@ import { readRoute, sendAnswer, signedFacts } from '../http/read-route.io.ts';
 import { wirePartitions } from './partition-states.ts';
 import type { PartitionWatch } from './partition-watch.io.ts';
 import type { ProgressWatch } from './progress.io.ts';
-import { wireProgress } from './progress.ts';
-import type { SolvencyFacts } from './solvency.ts';
 import type { StreamWatch } from './stream-watch.io.ts';
 
 export interface StatusParts {

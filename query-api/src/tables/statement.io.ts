@@ -1,5 +1,5 @@
+import type { PlacedRow } from '@pm/domain/reading/merge-page';
 import type { QueryParameter } from '@pm/kit/clickhouse';
-import type { PlacedRow } from '../recent/merge-page.ts';
 import { type CutoverOffsets, noCutover } from '../recent/recent-log.ts';
 
 /** Conditions of a statement with the parameters that they name: values are never part of a statement's text. */

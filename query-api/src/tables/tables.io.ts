@@ -1,3 +1,4 @@
+import type { Listing, Market } from '@pm/domain/markets/market';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Moment, PastBook } from '../books/past-book.ts';
 import { readPastBook } from '../books/read-past-book.io.ts';
@@ -6,7 +7,6 @@ import type { PriceFacts } from '../history/history.ts';
 import type { HistoryPlan } from '../history/history-plan.ts';
 import { KeptPrices } from '../history/kept-prices.io.ts';
 import { readCandles } from '../history/read-candles.io.ts';
-import type { Listing, Market } from '../markets/market.ts';
 import type { HolderRow } from '../positions/holders.ts';
 import type { Holding } from '../positions/holdings.ts';
 import { KeptHolders } from '../positions/kept-holders.io.ts';

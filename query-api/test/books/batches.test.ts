@@ -1,3 +1,4 @@
+import { noQuote, type Quote, shownMidpointMicro } from '@pm/domain/books/quote';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
@@ -5,7 +6,6 @@ import { microText, priceText } from '@pm/schemas/decimal';
 import { redisKeys } from '@pm/schemas/redis/keys';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
-import { noQuote, type Quote, shownMidpointMicro } from '../../src/books/quote.ts';
 import { StoredBooks } from '../../src/books/stored-books.io.ts';
 import { addReadRoutes } from '../../src/http/app.route.ts';
 import { get, marketEntry, post, token, World } from '../in-memory.ts';

@@ -1,3 +1,4 @@
+import { noQuote } from '@pm/domain/books/quote';
 import {
   BookSnapshot,
   DecimalsByToken,
@@ -14,7 +15,6 @@ import {
 } from '@pm/schemas/http/reading';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { noQuote } from '../../src/books/quote.ts';
 import { get, marketEntry, openListener, post, type Seen, token, World } from '../in-memory.ts';
 
 const stored = Buffer.from('{ "stored" : "as it is", "bids":[1],"asks":[2] }');

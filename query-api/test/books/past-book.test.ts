@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { orderName } from '@pm/domain/books/order-name';
 import { bookJson } from '@pm/schemas/http/book-hash';
 import { BookSnapshot } from '@pm/schemas/http/reading';
 import { Value } from 'typebox/value';
-import { orderName } from '../../src/books/order-name.ts';
 import { condition, get, nowMs, openListener, token, World } from '../in-memory.ts';
 
 const [yes, no] = [token(1, 0), token(1, 1)];

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   displayedMicro,
   midpointMicro,
@@ -6,9 +5,10 @@ import {
   priceOfMicro,
   type Quote,
   quoteOf,
-} from '../../src/books/quote.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import type { Market } from '../../src/markets/market.ts';
+} from '@pm/domain/books/quote';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Market } from '@pm/domain/markets/market';
+import fc from 'fast-check';
 import { marketEntry, token } from '../in-memory.ts';
 
 const quote = (changes: Partial<Quote>): Quote => ({ ...noQuote, ...changes });

@@ -1,7 +1,7 @@
+import { noQuote, type Quote } from '@pm/domain/books/quote';
 import type { HttpApp } from '@pm/kit/http';
 import { priceText } from '@pm/schemas/decimal';
 import { priceOne } from '@pm/schemas/money';
-import { noQuote, type Quote } from '../../src/books/quote.ts';
 import { condition, get, marketEntry, openListener, post, token, World } from '../in-memory.ts';
 
 /** Prices of a resolved market against the payout, on every route that has a price of it. */

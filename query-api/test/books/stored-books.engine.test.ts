@@ -1,12 +1,12 @@
+import { noQuote } from '@pm/domain/books/quote';
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { followInvalidations, type InvalidationListener } from '../../src/books/invalidation.io.ts';
-import { noQuote } from '../../src/books/quote.ts';
 import { StoredBooks } from '../../src/books/stored-books.io.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import type { Listing } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
 /** Books out of a real Redis, kept in memory only as long as it reports changes. */

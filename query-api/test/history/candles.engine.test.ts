@@ -1,3 +1,6 @@
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { Random } from '@pm/kit/random';
 import { microText, priceText } from '@pm/schemas/decimal';
 import { notionalMicro } from '@pm/schemas/money';
@@ -8,9 +11,6 @@ import {
   planCandles,
   vwapMicro,
 } from '../../src/history/candles.ts';
-import { ReadRefusal } from '../../src/http/refusal.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import type { Listing } from '../../src/markets/market.ts';
 import { TableReads } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { marketEntry, token } from '../in-memory.ts';

@@ -1,3 +1,4 @@
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import fc from 'fast-check';
 import { historyPoints, noPrices, type PriceFacts } from '../../src/history/history.ts';
 import {
@@ -6,7 +7,6 @@ import {
   planHistory,
   stepsMinutes,
 } from '../../src/history/history-plan.ts';
-import { ReadRefusal } from '../../src/http/refusal.ts';
 
 const nowS = Date.UTC(2026, 5, 1, 12, 34, 56) / 1000;
 const day = 86_400;

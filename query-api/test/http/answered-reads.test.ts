@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
+import { noQuote } from '@pm/domain/books/quote';
 import { behindHeader } from '@pm/kit/http';
-import { noQuote } from '../../src/books/quote.ts';
 import { condition, get, openListener, post, token, World } from '../in-memory.ts';
 
 const yes = token(1, 0);

@@ -1,6 +1,6 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { allWallets, CallerWallets, walletsOfType } from '@pm/domain/reading/caller-wallets';
 import { hexBytes, walletFromBytes } from '@pm/schemas/ids';
-import { allWallets, CallerWallets, walletsOfType } from '../../src/http/caller-wallets.ts';
 import { wallet } from '../in-memory.ts';
 
 const [own, other, bound] = [wallet(0x10001), wallet(0x10002), wallet(0x10003)];

@@ -1,5 +1,5 @@
-import { QueryReader } from '../../src/http/query-reader.ts';
-import { ReadRefusal } from '../../src/http/refusal.ts';
+import { QueryReader } from '@pm/domain/reading/query-reader';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { readRebatesQuery } from '../../src/reports/rebates.ts';
 import { nowMs, wallet } from '../in-memory.ts';
 

@@ -1,3 +1,5 @@
+import { noQuote } from '@pm/domain/books/quote';
+import { noFigures } from '@pm/domain/markets/figures';
 import {
   EventListItem,
   EventResponse,
@@ -9,8 +11,6 @@ import {
 import { TypedErrorResponse } from '@pm/schemas/http/reading';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { noQuote } from '../../src/books/quote.ts';
-import { noFigures } from '../../src/markets/figures.ts';
 import {
   condition,
   eventEntry,

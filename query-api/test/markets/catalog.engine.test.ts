@@ -1,3 +1,5 @@
+import { Catalog } from '@pm/domain/markets/catalog';
+import { noMoves, noVolume } from '@pm/domain/markets/figures';
 import { followTable } from '@pm/kit/compacted';
 import { type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -8,9 +10,7 @@ import { topics } from '@pm/schemas/log/topics';
 import { redisKeys } from '@pm/schemas/redis/keys';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
 import { watchFigures } from '../../src/markets/figures.io.ts';
-import { noMoves, noVolume } from '../../src/markets/figures.ts';
 import {
   eventEntry,
   get,

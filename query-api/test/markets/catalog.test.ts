@@ -1,6 +1,6 @@
+import { Catalog } from '@pm/domain/markets/catalog';
 import { type CatalogEntry, catalogKey } from '@pm/schemas/log/catalog';
 import fc from 'fast-check';
-import { Catalog } from '../../src/markets/catalog.ts';
 import { condition, eventEntry, marketEntry, seriesEntry, tagEntry, token } from '../in-memory.ts';
 
 describe('the catalog', () => {

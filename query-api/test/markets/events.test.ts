@@ -1,8 +1,8 @@
+import { eventColumns } from '@pm/domain/markets/catalog-tables';
 import { EventListItem, EventResponse } from '@pm/schemas/http/catalog';
 import { SearchResponse, SeriesWithEvents } from '@pm/schemas/http/catalog-lists';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { eventColumns } from '../../src/markets/catalog-tables.ts';
 import {
   eventEntry,
   get,

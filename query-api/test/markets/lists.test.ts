@@ -1,11 +1,11 @@
+import { Catalog } from '@pm/domain/markets/catalog';
+import { eventColumns, marketColumns } from '@pm/domain/markets/catalog-tables';
+import type { MarketFigures } from '@pm/domain/markets/figures';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { Random } from '@pm/kit/random';
 import { resolutionStatuses } from '@pm/schemas/http/catalog';
 import type { CatalogEvent, CatalogMarket } from '@pm/schemas/log/catalog';
 import { runLength } from '../../../kit/test/long-runs.ts';
-import { ReadRefusal } from '../../src/http/refusal.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
-import type { MarketFigures } from '../../src/markets/figures.ts';
 import { keysetOf } from '../../src/markets/keyset-cursor.ts';
 import { readEventsQuery } from '../../src/markets/list-events.ts';
 import { readMarketsQuery } from '../../src/markets/list-markets.ts';

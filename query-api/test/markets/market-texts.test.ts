@@ -1,5 +1,5 @@
+import { noQuote } from '@pm/domain/books/quote';
 import { Random } from '@pm/kit/random';
-import { noQuote } from '../../src/books/quote.ts';
 import { marketAnswers } from '../../src/markets/catalog-responses.io.ts';
 import { MarketTexts } from '../../src/markets/market-texts.io.ts';
 import { eventEntry, marketEntry, token, World } from '../in-memory.ts';

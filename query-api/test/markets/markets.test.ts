@@ -1,3 +1,4 @@
+import { noFigures, noMoves } from '@pm/domain/markets/figures';
 import {
   FamilyMarketResponse,
   MarketResponse,
@@ -8,7 +9,6 @@ import { CompactMarket, SimplifiedMarket } from '@pm/schemas/http/catalog-lists'
 import { ErrorResponse } from '@pm/schemas/http/reading';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { noFigures, noMoves } from '../../src/markets/figures.ts';
 import {
   condition,
   eventEntry,

@@ -1,8 +1,8 @@
+import { windowStarts } from '@pm/domain/markets/figures';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas/tables/tables';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { BookMarks, type PastBooks } from '../../src/markets/book-marks.io.ts';
-import { windowStarts } from '../../src/markets/figures.ts';
 import { type TapeFigures, VolumeSums } from '../../src/markets/volumes.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';

@@ -1,5 +1,5 @@
-import { Catalog } from '../../src/markets/catalog.ts';
-import { foldOrder, type OrderEventRow, orderAnswer } from '../../src/orders/order-read.ts';
+import { Catalog } from '@pm/domain/markets/catalog';
+import { foldOrder, type OrderEventRow, orderAnswer } from '@pm/domain/orders/order-read';
 import { apiKey, condition, marketEntry, nowMs, token, World } from '../in-memory.ts';
 import { orderId, orderRow } from '../order-rows.ts';
 

@@ -1,8 +1,8 @@
+import { noQuote } from '@pm/domain/books/quote';
 import { OpenOrderPage } from '@pm/schemas/http/private-reading';
 import { Value } from 'typebox/value';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { noQuote } from '../../src/books/quote.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import {
   apiKey,

@@ -1,4 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { foldOrder, type OrderEventRow, rowsByOrder } from '@pm/domain/orders/order-read';
+import { anyTrade, type FillRow } from '@pm/domain/orders/trades';
+import { newestPlaceFirst } from '@pm/domain/reading/merge-page';
 import { systemClock } from '@pm/kit/clock';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -11,9 +14,6 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
-import { foldOrder, type OrderEventRow, rowsByOrder } from '../../src/orders/order-read.ts';
-import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
-import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
 import { type OwnOpenOrders, OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';

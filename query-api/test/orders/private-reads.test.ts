@@ -1,8 +1,8 @@
+import type { FillRow } from '@pm/domain/orders/trades';
 import { StoredOrder, TradePage } from '@pm/schemas/http/reading';
 import { checksumAddress } from '@pm/schemas/ids';
 import { tradeHash } from '@pm/schemas/trade-id';
 import { Value } from 'typebox/value';
-import type { FillRow } from '../../src/orders/trades.ts';
 import {
   apiKey,
   asOf,

@@ -1,6 +1,6 @@
+import { anyTrade, type TradesQuery } from '@pm/domain/orders/trades';
 import { type OrderId, parseOrderId } from '@pm/schemas/ids';
 import { tables } from '@pm/schemas/tables/tables';
-import { anyTrade, type TradesQuery } from '../../src/orders/trades.ts';
 import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';

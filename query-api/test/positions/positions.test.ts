@@ -1,11 +1,11 @@
+import { noQuote, type Quote } from '@pm/domain/books/quote';
+import { Catalog } from '@pm/domain/markets/catalog';
+import { marketNumbers } from '@pm/domain/markets/market-filter';
+import { type HeldRow, positionsPage, selectHoldings } from '@pm/domain/positions/positions';
+import { type PositionsQuery, readPositionsQuery } from '@pm/domain/positions/positions-query';
+import type { RawQuery } from '@pm/domain/reading/query-reader';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { type PositionSort, positionSorts } from '@pm/schemas/http/report-choices';
-import { noQuote, type Quote } from '../../src/books/quote.ts';
-import type { RawQuery } from '../../src/http/query-reader.ts';
-import { ReadRefusal } from '../../src/http/refusal.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import { marketNumbers } from '../../src/markets/market-filter.ts';
-import { type HeldRow, positionsPage, selectHoldings } from '../../src/positions/positions.ts';
-import { type PositionsQuery, readPositionsQuery } from '../../src/positions/positions-query.ts';
 import { eventEntry, marketEntry, token, wallet } from '../in-memory.ts';
 
 const user = wallet(1);

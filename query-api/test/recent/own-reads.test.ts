@@ -1,5 +1,5 @@
+import { anyTrade } from '@pm/domain/orders/trades';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { anyTrade } from '../../src/orders/trades.ts';
 import { Collateral } from '../../src/positions/collateral.io.ts';
 import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';

@@ -1,8 +1,8 @@
+import type { FillRow } from '@pm/domain/orders/trades';
+import { mergePage, newestPlaceFirst, storedWindow } from '@pm/domain/reading/merge-page';
 import { apiKeyFromBytes, orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
 import type { Execution } from '@pm/schemas/log/executions';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
-import type { FillRow } from '../../src/orders/trades.ts';
-import { mergePage, newestPlaceFirst, storedWindow } from '../../src/recent/merge-page.ts';
 import { noCutover, RecentLog } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { TinyLog } from './log.ts';

@@ -1,4 +1,4 @@
-import { ReadRefusal } from '../../src/http/refusal.ts';
+import { ReadRefusal } from '@pm/domain/reading/refusal';
 import { leaderboardSearch, readLeaderboardQuery } from '../../src/reports/leaderboard-query.ts';
 import { wallet } from '../in-memory.ts';
 

@@ -1,7 +1,7 @@
+import type { ActivitySearch } from '@pm/domain/reports/activity';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import type { HoldingChange } from '../../src/recent/record-rows.ts';
-import type { ActivitySearch } from '../../src/reports/activity.ts';
 import { newestActivity } from '../../src/reports/newest-activity.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
 import { wallet } from '../in-memory.ts';

@@ -1,3 +1,6 @@
+import { noQuote } from '@pm/domain/books/quote';
+import { noFigures, noMoves } from '@pm/domain/markets/figures';
+import type { BuilderRow, TradeRow } from '@pm/domain/reports/rows';
 import {
   Activity,
   BuilderTrade,
@@ -7,9 +10,6 @@ import {
   PublicTrade,
 } from '@pm/schemas/http/reports';
 import { Value } from 'typebox/value';
-import { noQuote } from '../../src/books/quote.ts';
-import { noFigures, noMoves } from '../../src/markets/figures.ts';
-import type { BuilderRow, TradeRow } from '../../src/reports/rows.ts';
 import { appOf, condition, get, marketEntry, nowMs, token, World, wallet } from '../in-memory.ts';
 
 const user = wallet(1);

@@ -1,11 +1,11 @@
+import { ReadRefusal } from '@pm/domain/reading/refusal';
+import { readActivityQuery } from '@pm/domain/reports/activity';
+import { readTapeQuery } from '@pm/domain/reports/tape-query';
 import { Random } from '@pm/kit/random';
 import { tables } from '@pm/schemas/tables/tables';
-import { ReadRefusal } from '../../src/http/refusal.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
-import { readActivityQuery } from '../../src/reports/activity.ts';
 import { readBuilderQuery } from '../../src/reports/builder-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
-import { readTapeQuery } from '../../src/reports/tape-query.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';

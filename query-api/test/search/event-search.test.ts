@@ -1,5 +1,5 @@
-import { Catalog } from '../../src/markets/catalog.ts';
-import { noFigures } from '../../src/markets/figures.ts';
+import { Catalog } from '@pm/domain/markets/catalog';
+import { noFigures } from '@pm/domain/markets/figures';
 import { EventSearch } from '../../src/search/event-search.io.ts';
 import { readSearchQuery, type SearchQuery, searchPage } from '../../src/search/search.ts';
 import { eventEntry, marketEntry, tagEntry, wallet } from '../in-memory.ts';

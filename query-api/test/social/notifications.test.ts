@@ -1,8 +1,8 @@
+import type { FillRow } from '@pm/domain/orders/trades';
 import { Notification } from '@pm/schemas/http/notifications';
 import { notificationId } from '@pm/schemas/notification-id';
 import { tradeHash } from '@pm/schemas/trade-id';
 import { Value } from 'typebox/value';
-import type { FillRow } from '../../src/orders/trades.ts';
 import {
   apiKey,
   condition,

@@ -1,5 +1,5 @@
+import { reasonsOf, servesSome } from '../../../streams/src/readiness.ts';
 import { readinessOf, servingOf } from '../../src/status/ops.io.ts';
-import { reasonsOf, servesSome } from '../../src/streams/readiness.ts';
 
 const silent = ['reader:catalog:0'];
 

@@ -1,4 +1,4 @@
-import { CompletenessMarks, completeThroughMs } from '../../src/status/progress.ts';
+import { CompletenessMarks, completeThroughMs } from '@pm/domain/status/progress';
 import { readInstance } from '../../src/status/stream-instances.ts';
 import { get, nowMs, openListener, token, World, wallet } from '../in-memory.ts';
 

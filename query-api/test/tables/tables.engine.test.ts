@@ -1,9 +1,9 @@
+import { Catalog } from '@pm/domain/markets/catalog';
+import type { Listing } from '@pm/domain/markets/market';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { tables } from '@pm/schemas/tables/tables';
 import { historyPoints, noPrices } from '../../src/history/history.ts';
-import { Catalog } from '../../src/markets/catalog.ts';
-import type { Listing } from '../../src/markets/market.ts';
 import { WalletPositions } from '../../src/positions/wallet-positions.io.ts';
 import { TableReads } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
