@@ -97,8 +97,7 @@ test.each([
   expect([totalsOf(again.totals), filesIn()]).toEqual([expectedOf(log), files]);
 });
 
-const built = new URL('../../dist/own/stored-transfers.io.js', `file://${__dirname}/`)
-  .href;
+const built = new URL('../../dist/own/stored-transfers.io.js', `file://${__dirname}/`).href;
 /** Fills the rows of one file in a process of its own, whose files the kernel bounds. */
 const fillOneFile = `
   import { StoredTransfers } from '${built}';
