@@ -3,6 +3,7 @@ const rooms = [
   'kit',
   'domain',
   'ingress',
+  'operator',
   'matcher',
   'projectors',
   'query-api',
@@ -47,7 +48,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    '^@pm/(schemas|domain|streams|gateway|deploy|operate|acceptance|mcp)/(.*)$':
+    '^@pm/(schemas|domain|operator|streams|gateway|deploy|operate|acceptance|mcp)/(.*)$':
       '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',

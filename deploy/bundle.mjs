@@ -17,6 +17,7 @@ const rooms = [
   'domain',
   'client',
   'ingress',
+  'operator',
   'matcher',
   'projectors',
   'query-api',

@@ -7,7 +7,7 @@ export const bundleFolder = 'deploy/dist/programs';
 /** Entry of each program by its name. */
 export const programs = {
   ingress: 'ingress/dist/main.js',
-  operator: 'ingress/dist/operator/main.js',
+  operator: 'operator/dist/main.js',
   matcher: 'matcher/dist/main.js',
   projectors: 'projectors/dist/main.js',
   'query-api': 'query-api/dist/main.js',

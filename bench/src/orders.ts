@@ -1,4 +1,4 @@
-import { openOrderCrypto, openWithoutBinaries } from '@pm/ingress/orders/order-crypto.io';
+import { openOrderCrypto, openWithoutBinaries } from '@pm/domain/orders/order-crypto.io';
 import { ordersPerRequestMax } from '@pm/schemas/http/trading';
 import { connectionCounts, type LoopResult, runLoops } from './orders/batches.ts';
 import { openOwnChecks } from './orders/own-checks.ts';

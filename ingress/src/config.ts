@@ -1,4 +1,5 @@
 import { signingFields } from '@pm/domain/accounts/signing-fields.io';
+import { operatorOwnFields } from '@pm/domain/operators/own-fields.io';
 import {
   type ConfigOf,
   clickhouseFields,
@@ -18,7 +19,6 @@ import {
   storeFields,
   traceFields,
 } from '@pm/kit/config';
-import { operatorOwnFields } from './operator/config.ts';
 
 /** Variables of ingress; the configuration reference is made of them. */
 export const ingressFields = {

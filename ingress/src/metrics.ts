@@ -24,15 +24,6 @@ export const placementMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-export const cryptoMetrics = {
-  native: {
-    type: 'gauge',
-    name: 'pm_ingress_native_crypto',
-    help: 'One where the package has a binary for this platform, zero where a slower one serves in its place.',
-    labels: ['package'],
-  },
-} as const satisfies MetricDeclarations;
-
 /** Requests that were sent again. */
 export const repetitionMetrics = {
   repeated: {
@@ -54,15 +45,6 @@ export const retryMetrics = {
     help: 'Retry keys for which there was no room: in the part of their wallet, or in all.',
     labels: ['kind', 'of'],
   },
-} as const satisfies MetricDeclarations;
-
-const foreignHelp =
-  'Envelopes of another process with the run of sequences of this one, which then begins another run.';
-
-/** By program, ingress or operator. */
-export const foreignMetrics = {
-  ingress: { type: 'counter', name: 'pm_ingress_foreign_envelopes_total', help: foreignHelp },
-  operator: { type: 'counter', name: 'pm_operator_foreign_envelopes_total', help: foreignHelp },
 } as const satisfies MetricDeclarations;
 
 /** Seconds from the last heartbeat to empty books; 15 are promised. */

@@ -1,11 +1,11 @@
+import type { CatalogIndex } from '@pm/domain/catalog/catalog-index';
+import type { CommandChannel } from '@pm/domain/commands/command-channel.io';
+import { isSomeReady, partitionFacts, silentCount } from '@pm/domain/commands/partition-facts';
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import type { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import type { Readiness, Serving } from '@pm/kit/health';
 import type { ApiKeys } from './accounts/api-keys.io.ts';
-import type { WalletOwners } from './accounts/wallet-owners.ts';
-import type { CatalogIndex } from './catalog/catalog-index.ts';
-import type { CommandChannel } from './log/command-channel.io.ts';
-import { isSomeReady, partitionFacts, silentCount } from './log/partition-facts.ts';
-import type { PartitionLiveness } from './log/partition-liveness.ts';
-import type { RecentResults } from './log/recent-results-cache.ts';
 import type { SignOffProof } from './log/sign-off-proof.io.ts';
 import type { IngressGauges } from './metrics.ts';
 import type { SignaturePool } from './orders/signature-pool.io.ts';

@@ -1,10 +1,16 @@
 import type { trioOf } from '@pm/domain/accounts/derive-keys';
+import { CatalogIndex } from '@pm/domain/catalog/catalog-index';
+import { ReadOffsets } from '@pm/domain/commands/read-offsets.io';
+import { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type {
   AppliedTransfer,
   Reservation,
   ReserveOutcome,
   WithdrawalResult,
 } from '@pm/domain/ledger/ledger';
+import type { OrderResult } from '@pm/domain/orders/order-result';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
@@ -23,14 +29,8 @@ import { headers as names, type SigningDomain } from '@pm/schemas/signing';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';
-import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/http/public.route.ts';
-import { ReadOffsets } from '../src/log/read-offsets.io.ts';
-import { RecentResults } from '../src/log/recent-results-cache.ts';
-import type { CommandResult } from '../src/log/result-waiters.ts';
 import type { SentOrder } from '../src/orders/command.ts';
-import type { OrderResult } from '../src/orders/order-result.ts';
-import type { Reservations } from '../src/orders/reservation.io.ts';
 import { explainSignature } from '../src/orders/signature-explanation.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';

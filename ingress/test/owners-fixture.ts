@@ -1,9 +1,9 @@
 import { defaultFeeWallet, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
+import { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
 import type { WalletOwner } from '@pm/schemas/log/accounts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
-import { WalletBindings } from '../src/accounts/wallet-bindings.io.ts';
-import { WalletOwners } from '../src/accounts/wallet-owners.ts';
+import { WalletBindings } from '../../operator/src/wallet-bindings.io.ts';
 import { keccak } from './wallet-fixture.ts';
 
 /** Addresses of the installation that tests talk to. */

@@ -1,10 +1,10 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { OrderHasher, type OrderStruct } from '@pm/domain/orders/eip712';
+import { openOrderCrypto } from '@pm/domain/orders/order-crypto.io';
+import { type SignatureJob, SignatureRule } from '@pm/domain/orders/signature';
 import { familyDomains } from '@pm/schemas/signing';
 import { testDomain } from '../../kit/test/signing-domain.ts';
-import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';
-import { openOrderCrypto } from '../src/orders/order-crypto.io.ts';
-import { type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openOrderCrypto();

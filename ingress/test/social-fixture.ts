@@ -1,7 +1,7 @@
+import type { CatalogIndex } from '@pm/domain/catalog/catalog-index';
+import { Comments } from '@pm/domain/social/comments.io';
 import type { CommentEvent } from '@pm/schemas/log/comments';
 import type { Profile } from '@pm/schemas/log/profiles';
-import type { CatalogIndex } from '../src/catalog/catalog-index.ts';
-import { Comments } from '../src/social/comments.io.ts';
 import { ProfileCreationTimes, Profiles } from '../src/social/profiles.io.ts';
 import { RoomFake } from './room-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';

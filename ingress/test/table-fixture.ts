@@ -1,4 +1,4 @@
-import { CompactedTable, type TableFold } from '../src/log/compacted-table.io.ts';
+import { CompactedTable, type TableFold } from '@pm/domain/commands/compacted-table.io';
 
 /** A compacted topic in memory: every process follows it, a moment after it was written. */
 export class MemoryTopic<T> {

@@ -1,11 +1,11 @@
+import type { CommandChannel } from '@pm/domain/commands/command-channel.io';
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { Encoder } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Execution } from '@pm/schemas/log/executions';
 import type { Command } from '@pm/schemas/log/orders';
 import { ExchangeError, overloadedCode } from '../../client/src/errors.ts';
-import type { CommandChannel } from '../../ingress/src/log/command-channel.io.ts';
-import type { CommandResult } from '../../ingress/src/log/result-waiters.ts';
 import type { EnvelopeReader } from '../../matcher/src/partition/envelope-reader.ts';
 import type { ProjectionTables } from '../../projectors/src/tables/projection-tables.io.ts';
 import type { Defects } from './defects.ts';

@@ -1,4 +1,5 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
@@ -12,8 +13,7 @@ import { newestRules } from '@pm/schemas/log/log-rules';
 import type { Command } from '@pm/schemas/log/orders';
 import { topics } from '@pm/schemas/log/topics';
 import type { KeyRole } from '@pm/schemas/log/types';
-import type { ListedToken } from '../../ingress/src/catalog/catalog-index.ts';
-import { setMarketCommand } from '../../ingress/src/catalog/matcher-market.io.ts';
+import { setMarketCommand } from '../../operator/src/catalog/matcher-market.io.ts';
 
 export const startMs = 1_700_000_000_000;
 export const partitionCount = 3;

@@ -11,7 +11,7 @@ import {
 
 /** Rooms whose programs go on when the clock of their machine is set. */
 const judged =
-  /^(kit|domain|ingress|matcher|projectors|query-api|streams|gateway|deploy|operate|mcp)\/src\/.*\.ts$/;
+  /^(kit|domain|ingress|operator|matcher|projectors|query-api|streams|gateway|deploy|operate|mcp)\/src\/.*\.ts$/;
 
 const differences = new Set(['-', '<', '<=', '>', '>=']);
 

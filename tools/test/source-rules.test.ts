@@ -52,7 +52,7 @@ describe('a pure file', () => {
     ['kit/src/kafka/reader.io.ts', false],
     ['ingress/src/orders/place.route.ts', false],
     ['ingress/src/main.ts', false],
-    ['ingress/src/operator/main.ts', false],
+    ['operator/src/main.ts', false],
     ['ingress/src/orders/config.ts', true],
     ['kit/src/log/index.ts', true],
     ['kit/test/log/log.test.ts', false],

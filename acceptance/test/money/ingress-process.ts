@@ -1,24 +1,24 @@
+import { DelayedResults } from '@pm/domain/commands/delayed-results.io';
+import { EnvelopeSender, isCertainlyUnsent } from '@pm/domain/commands/envelope-sender.io';
+import { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import { ReadOffsets } from '@pm/domain/commands/read-offsets.io';
+import { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import {
+  type CommandResult,
+  type FinalResult,
+  ResultWaiters,
+} from '@pm/domain/commands/result-waiters';
+import { ResultReader } from '@pm/domain/commands/results.io';
+import { TransferWriter } from '@pm/domain/commands/transfer-writer.io';
 import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import type { Keccak } from '@pm/domain/orders/eip712';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Transfer } from '@pm/schemas/log/accounts';
 import type { Execution } from '@pm/schemas/log/executions';
-import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
-import { EnvelopeSender, isCertainlyUnsent } from '../../../ingress/src/log/envelope-sender.io.ts';
-import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
-import { ReadOffsets } from '../../../ingress/src/log/read-offsets.io.ts';
-import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
-import {
-  type CommandResult,
-  type FinalResult,
-  ResultWaiters,
-} from '../../../ingress/src/log/result-waiters.ts';
-import { ResultReader } from '../../../ingress/src/log/results.io.ts';
-import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
-import type { Keccak } from '../../../ingress/src/orders/eip712.ts';
-import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
 import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import { type SimulatedLog, topicNames } from './simulated-log.ts';

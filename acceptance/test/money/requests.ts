@@ -1,3 +1,5 @@
+import { StageTimes } from '@pm/domain/requests/stage-times.io';
+import { withdraw } from '@pm/domain/wallets/withdrawals.io';
 import type { PlacementResult } from '@pm/schemas/http/trading';
 import { apiKeyFromBytes } from '@pm/schemas/ids';
 import type { Side, TimeInForce } from '@pm/schemas/log/types';
@@ -9,9 +11,7 @@ import {
   requestIdOf,
 } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
-import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
 import { type HttpResponse, idempotent } from '../../../ingress/src/http/idempotency.io.ts';
-import { StageTimes } from '../../../ingress/src/http/stage-times.io.ts';
 import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
 import type { OrderPipeline } from '../../../ingress/src/orders/pipeline.io.ts';
 import { batchResponse } from '../../../ingress/src/orders/placement-response.io.ts';

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
 import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openOrderCrypto } from '@pm/domain/orders/order-crypto.io';
 import { Fault } from '@pm/kit/fault';
 import type { RedisClient } from '@pm/kit/redis';
 import {
@@ -14,8 +16,6 @@ import {
 } from '@pm/schemas/ids';
 import type { WithdrawalFreeze } from '@pm/schemas/log/accounts';
 import { redisKeys } from '@pm/schemas/redis/keys';
-import type { ListedToken } from '../../../ingress/src/catalog/catalog-index.ts';
-import { openOrderCrypto } from '../../../ingress/src/orders/order-crypto.io.ts';
 import { RetryMemory } from '../../../ingress/test/retry-fixture.ts';
 import { IngressProcess } from './ingress-process.ts';
 import { type Fate, ParkedCalls } from './parked-calls.ts';

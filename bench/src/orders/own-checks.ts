@@ -1,11 +1,11 @@
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { tokensOf } from '@pm/ingress/catalog/catalog-index';
+import { tokensOf } from '@pm/domain/catalog/catalog-index';
+import { OrderHasher, type OrderStruct } from '@pm/domain/orders/eip712';
+import type { OrderCrypto } from '@pm/domain/orders/order-crypto.io';
+import { type SignatureJob, SignatureRule } from '@pm/domain/orders/signature';
 import { type Caller, checkRules } from '@pm/ingress/orders/check';
-import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/eip712';
 import { readOrderForm } from '@pm/ingress/orders/form';
-import type { OrderCrypto } from '@pm/ingress/orders/order-crypto.io';
-import { type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import { OrderSubmission } from '@pm/schemas/http/trading';
 import {
   apiKeyBytes,

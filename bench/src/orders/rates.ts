@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { recoveryOf } from '@pm/ingress/orders/signature';
+import { recoveryOf } from '@pm/domain/orders/signature';
 import { cpuSeconds, ratePerCpuSecond } from '../report/on-cpu.ts';
 import type { OwnChecks } from './own-checks.ts';
 import type { SampleBatch, SampleRequest } from './sample.ts';

@@ -1,3 +1,5 @@
+import type { Keccak } from '@pm/domain/orders/eip712';
+import type { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import { refusalBody } from '@pm/kit/http';
 import {
   checksumAddress,
@@ -14,8 +16,6 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpResponse, IdempotentRequest } from '../http/idempotency.io.ts';
 import { readIdempotencyKey } from '../http/request-headers.ts';
 import type { Caller } from '../orders/check.ts';
-import type { Keccak } from '../orders/eip712.ts';
-import type { WalletOwners } from './wallet-owners.ts';
 
 /** The wallet of a request, and the id under which it is carried out once. */
 export interface AccountRequest {

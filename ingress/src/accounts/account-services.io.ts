@@ -2,25 +2,25 @@ import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import type { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
+import type { CatalogIndex } from '@pm/domain/catalog/catalog-index';
+import type { CommandSender } from '@pm/domain/commands/command-channel.io';
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { TransferWriter } from '@pm/domain/commands/transfer-writer.io';
+import type { OrderHasher } from '@pm/domain/orders/eip712';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
+import type { WalletOwners } from '@pm/domain/wallets/wallet-owners';
+import type { WithdrawalFreezes } from '@pm/domain/wallets/withdrawal-freezes.io';
 import type { Clock } from '@pm/kit/clock';
-import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { NewMarkets } from '../catalog/new-markets.io.ts';
 import type { Authentication } from '../http/authentication.io.ts';
 import type { IdempotencyMemory } from '../http/idempotency.io.ts';
 import type { RepetitionServices } from '../http/replayed-requests.io.ts';
-import type { CommandSender } from '../log/command-channel.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.ts';
-import type { TransferWriter } from '../log/transfer-writer.io.ts';
-import type { OrderHasher } from '../orders/eip712.ts';
-import type { Reservations } from '../orders/reservation.io.ts';
 import type { SignaturePool } from '../orders/signature-pool.io.ts';
 import type { UnfundedRequests } from '../orders/unfunded-requests.io.ts';
 import type { Agents } from './agents.io.ts';
 import type { ApiKeys } from './api-keys.io.ts';
 import type { NotificationMarks } from './notification-marks.io.ts';
 import type { ReadOnlyKeys } from './read-only-keys.io.ts';
-import type { WalletOwners } from './wallet-owners.ts';
-import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 /** Dependencies of the routes for keys, agents and notifications; each route takes its part. */
 export interface AccountServices {

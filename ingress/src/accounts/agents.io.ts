@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { newAgentKey } from '@pm/domain/accounts/agent-key.io';
 import { hashOfKey } from '@pm/domain/accounts/key-hash';
+import type { CompactedTable } from '@pm/domain/commands/compacted-table.io';
+import { KeyedMutex } from '@pm/domain/commands/keyed-mutex.io';
 import type { Clock } from '@pm/kit/clock';
 import {
   type AgentId,
@@ -13,8 +15,6 @@ import {
 import { type AgentEntry, agentKeyOf } from '@pm/schemas/log/agents';
 import type { AgentStatus } from '@pm/schemas/log/types';
 import { freeEntries } from '@pm/schemas/redis/held-entries';
-import type { CompactedTable } from '../log/compacted-table.io.ts';
-import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { agentsEverMax, agentsMax } from './api-keys.io.ts';
 import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 

@@ -1,10 +1,10 @@
 import type { Agent } from '@pm/domain/accounts/agent-directory';
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
+import { checkerOf } from '@pm/domain/requests/requests.io';
 import { type HttpHandler, refusalBody, refuse } from '@pm/kit/http';
 import { AgentCreation } from '@pm/schemas/http/keys';
 import { type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas/ids';
 import { authenticate, authenticateReader } from '../http/authentication.io.ts';
-import { checkerOf } from '../http/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseLimit } from './entry-quota.io.ts';
 import { refuseReserved } from './key-owner.io.ts';

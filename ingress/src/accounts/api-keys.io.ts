@@ -6,6 +6,8 @@ import {
   trioOf,
 } from '@pm/domain/accounts/derive-keys';
 import type { KeyDirectory, ListedKey } from '@pm/domain/accounts/key-directory';
+import type { CompactedTable, TableFold } from '@pm/domain/commands/compacted-table.io';
+import { KeyedMutex } from '@pm/domain/commands/keyed-mutex.io';
 import type { Clock } from '@pm/kit/clock';
 import type { ApiKeyTrio } from '@pm/schemas/http/trading';
 import {
@@ -20,8 +22,6 @@ import {
 import type { Credential } from '@pm/schemas/log/accounts';
 import type { KeyKind, SelfTrade } from '@pm/schemas/log/types';
 import { freeEntries, replacedKeysFactor } from '@pm/schemas/redis/held-entries';
-import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
-import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 
 export interface ApiKeysOptions {

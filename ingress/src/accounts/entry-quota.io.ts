@@ -1,11 +1,11 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import type { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import { refuse } from '@pm/kit/http';
 import { microText } from '@pm/schemas/decimal';
 import type { WalletAddress } from '@pm/schemas/ids';
 import { entryMoneyMicro } from '@pm/schemas/redis/held-entries';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
-import type { WalletOwners } from './wallet-owners.ts';
 
 export interface EntryQuotaOptions {
   readonly ledger: Pick<Ledger, 'balance'>;

@@ -1,10 +1,10 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
+import { checkerOf } from '@pm/domain/requests/requests.io';
 import { type HttpHandler, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { KeySettings } from '@pm/schemas/http/keys';
 import { parseApiKeyId } from '@pm/schemas/ids';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import { refuseBanned } from '../http/authentication.io.ts';
-import { checkerOf } from '../http/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import {
   createBuilderKeyRoute,

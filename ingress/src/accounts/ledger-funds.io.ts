@@ -1,8 +1,8 @@
+import type { FundedWallets } from '@pm/domain/orders/funded-wallets';
 import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas/ids';
-import type { FundedWallets } from '../orders/funded-wallets.ts';
 import type { EntryQuota } from './entry-quota.io.ts';
 
 /** Wallets of one generation whose money was asked for; about 250 bytes each. */

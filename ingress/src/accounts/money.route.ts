@@ -1,3 +1,6 @@
+import type { Keccak } from '@pm/domain/orders/eip712';
+import { checkerOf } from '@pm/domain/requests/requests.io';
+import { withdraw } from '@pm/domain/wallets/withdrawals.io';
 import { type HttpHandler, refuse } from '@pm/kit/http';
 import { microText, parseMicro } from '@pm/schemas/decimal';
 import {
@@ -17,9 +20,7 @@ import type { FastifyRequest } from 'fastify';
 import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { authenticate } from '../http/authentication.io.ts';
 import { type HttpResponse, type IdempotentRequest, idempotent } from '../http/idempotency.io.ts';
-import { checkerOf } from '../http/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
-import type { Keccak } from '../orders/eip712.ts';
 import {
   type AccountRequest,
   accountFacts,
@@ -31,7 +32,6 @@ import {
 import type { MoneyServices } from './account-services.io.ts';
 import { type PositionAction, type PositionRequest, readSize } from './position-action.ts';
 import { carryOutPosition } from './positions.io.ts';
-import { withdraw } from './withdrawals.io.ts';
 
 /** Splits, merges, redemptions and withdrawals. */
 export function moneyRoutes(services: MoneyServices): readonly HttpHandler[] {

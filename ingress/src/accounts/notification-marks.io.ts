@@ -1,10 +1,10 @@
+import type { CompactedTable } from '@pm/domain/commands/compacted-table.io';
+import { KeyedMutex } from '@pm/domain/commands/keyed-mutex.io';
 import type { Clock } from '@pm/kit/clock';
 import { deletedNotificationsMax } from '@pm/schemas/http/notifications';
 import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
 import type { NotificationMark } from '@pm/schemas/log/notifications';
 import { freeEntries } from '@pm/schemas/redis/held-entries';
-import type { CompactedTable } from '../log/compacted-table.io.ts';
-import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { EntryQuota } from './entry-quota.io.ts';
 
 export interface NotificationMarksOptions {

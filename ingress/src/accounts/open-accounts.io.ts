@@ -7,23 +7,23 @@ import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { openNewKeys } from '@pm/domain/accounts/new-keys.io';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import { openTable } from '@pm/domain/commands/compacted-table.io';
+import type { TopicsOf } from '@pm/domain/commands/topics.io';
+import { boundWalletOf, type WalletOwners } from '@pm/domain/wallets/wallet-owners';
+import { type StatusFacts, WalletStatuses } from '@pm/domain/wallets/wallet-statuses.io';
+import { WalletRows } from '@pm/domain/wallets/wallet-table.io';
+import { type FreezeFacts, WithdrawalFreezes } from '@pm/domain/wallets/withdrawal-freezes.io';
 import type { Clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { FollowedTopic, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { ApiKeyId } from '@pm/schemas/ids';
-import { openTable } from '../log/compacted-table.io.ts';
-import type { TopicsOf } from '../log/topics.io.ts';
 import { Agents } from './agents.io.ts';
 import { ApiKeys, keyFold } from './api-keys.io.ts';
 import type { EntryQuota } from './entry-quota.io.ts';
 import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
 import { ReadOnlyKeys } from './read-only-keys.io.ts';
-import { boundWalletOf, type WalletOwners } from './wallet-owners.ts';
-import { type StatusFacts, WalletStatuses } from './wallet-statuses.io.ts';
-import { WalletRows } from './wallet-table.io.ts';
-import { type FreezeFacts, WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 /** Topics of keys, agents and wallets. */
 export type AccountTopic =

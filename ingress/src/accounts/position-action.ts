@@ -1,10 +1,10 @@
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
+import type { PlacedEvent } from '@pm/domain/orders/order-result';
 import { parseMicro } from '@pm/schemas/decimal';
 import { hexBytes, type WalletAddress } from '@pm/schemas/ids';
 import type { Command, CommandOf } from '@pm/schemas/log/orders';
 import { lotMicro, orderSizeMaxMicro } from '@pm/schemas/money';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { PlacedEvent } from '../orders/order-result.ts';
 
 export type PositionAction = 'split' | 'merge' | 'redeem';
 

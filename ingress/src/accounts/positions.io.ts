@@ -1,10 +1,4 @@
-import { microText } from '@pm/schemas/decimal';
-import type { AccountActionResult } from '@pm/schemas/http/account';
-import type { OrderId } from '@pm/schemas/ids';
-import type { RefusalCode } from '@pm/schemas/refusals';
-import type { HttpResponse } from '../http/idempotency.io.ts';
-import { waiterOf } from '../log/waiting-shares.ts';
-import type { Caller } from '../orders/check.ts';
+import { waiterOf } from '@pm/domain/commands/waiting-shares';
 import {
   cancelSend,
   hold,
@@ -12,7 +6,13 @@ import {
   type Reserved,
   type Reserving,
   reserveRefusals,
-} from '../orders/reservation.io.ts';
+} from '@pm/domain/orders/reservation.io';
+import { microText } from '@pm/schemas/decimal';
+import type { AccountActionResult } from '@pm/schemas/http/account';
+import type { OrderId } from '@pm/schemas/ids';
+import type { RefusalCode } from '@pm/schemas/refusals';
+import type { HttpResponse } from '../http/idempotency.io.ts';
+import type { Caller } from '../orders/check.ts';
 import { refusedAction } from './account-request.io.ts';
 import type { MoneyServices } from './account-services.io.ts';
 import { type PositionRequest, positionCommand, positionResult } from './position-action.ts';

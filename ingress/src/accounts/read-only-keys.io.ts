@@ -2,13 +2,13 @@ import { deriveReadKey, type KeySecrets } from '@pm/domain/accounts/derive-keys'
 import { hashOfKey } from '@pm/domain/accounts/key-hash';
 import type { ListedReadKey, ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
+import type { CompactedTable } from '@pm/domain/commands/compacted-table.io';
+import { KeyedMutex } from '@pm/domain/commands/keyed-mutex.io';
 import type { Clock } from '@pm/kit/clock';
 import { type ApiKeyId, hexBytes, type WalletAddress } from '@pm/schemas/ids';
 import type { ReadKey } from '@pm/schemas/log/accounts';
 import { freeEntries } from '@pm/schemas/redis/held-entries';
 import { headers } from '@pm/schemas/signing';
-import type { CompactedTable } from '../log/compacted-table.io.ts';
-import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { brokenKeyLimit } from './api-keys.io.ts';
 import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 

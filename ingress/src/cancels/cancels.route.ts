@@ -1,4 +1,17 @@
+import {
+  type Canceler,
+  type Cancellation,
+  type CancelServices,
+  cancelAll,
+  cancelMarket,
+  cancelOrders,
+  type NamedCancelServices,
+} from '@pm/domain/cancels/cancel-orders.io';
+import { openSearches } from '@pm/domain/cancels/order-searches.io';
+import type { CatalogIndex, ListedToken } from '@pm/domain/catalog/catalog-index';
 import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
+import { checkerOf, invalidPayload } from '@pm/domain/requests/requests.io';
+import { StageTimes } from '@pm/domain/requests/stage-times.io';
 import type { Clock } from '@pm/kit/clock';
 import { type HttpHandler, parseListParam, refuse } from '@pm/kit/http';
 import {
@@ -18,22 +31,9 @@ import {
 } from '@pm/schemas/ids';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
 import type { NewMarkets } from '../catalog/new-markets.io.ts';
 import type { Authentication } from '../http/authentication.io.ts';
 import { authenticate } from '../http/authentication.io.ts';
-import { checkerOf, invalidPayload } from '../http/requests.io.ts';
-import { StageTimes } from '../http/stage-times.io.ts';
-import {
-  type Canceler,
-  type Cancellation,
-  type CancelServices,
-  cancelAll,
-  cancelMarket,
-  cancelOrders,
-  type NamedCancelServices,
-} from './cancel-orders.io.ts';
-import { openSearches } from './order-searches.io.ts';
 
 /** Dependencies of the routes that cancel. */
 export interface CancelRouteServices extends CancelServices {

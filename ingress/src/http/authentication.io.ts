@@ -3,11 +3,11 @@ import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
 import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
+import type { WalletStatuses } from '@pm/domain/wallets/wallet-statuses.io';
 import type { Clock } from '@pm/kit/clock';
 import { refuse } from '@pm/kit/http';
 import { checksumAddress, type WalletAddress } from '@pm/schemas/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WalletStatuses } from '../accounts/wallet-statuses.io.ts';
 import type { Caller } from '../orders/check.ts';
 
 /** The tables and limits that private requests are judged by. */

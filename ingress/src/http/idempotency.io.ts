@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { unlessUnavailable } from '@pm/domain/requests/requests.io';
 import { answeredHeader, placesText, refuse } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas/ids';
 import type { RetryKind } from '@pm/schemas/redis/cache';
@@ -6,7 +7,6 @@ import { retryLimits } from '@pm/schemas/redis/keys';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
-import { unlessUnavailable } from './requests.io.ts';
 
 /** The identity of a request with an idempotency key: the same caller, route and key are the same request. */
 export interface IdempotentRequest {

@@ -1,5 +1,5 @@
+import { AnswerPlaces, type ReadPlaces } from '@pm/domain/requests/answer-places';
 import { answeredHeader, type HttpApp, placesText } from '@pm/kit/http';
-import { AnswerPlaces, type ReadPlaces } from './answer-places.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,7 @@
 import type { KeyReadings } from '@pm/domain/accounts/key-readings.io';
 import { awaitNewKeys, type NewKeys } from '@pm/domain/accounts/new-keys.io';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { markArrivals } from '@pm/domain/requests/requests.io';
 import type { Clock } from '@pm/kit/clock';
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
 import type { AccountServices, MoneyServices } from '../accounts/account-services.io.ts';
@@ -18,7 +19,6 @@ import { refuseUncoveredQueries } from './covered-queries.io.ts';
 import { healthRoutes } from './health.route.ts';
 import { nameAnswers } from './name-answers.io.ts';
 import { findRepetitions, type RepetitionServices } from './replayed-requests.io.ts';
-import { markArrivals } from './requests.io.ts';
 
 /** Dependencies of the public routes, by domain. */
 export interface PublicServices {

@@ -1,5 +1,6 @@
 import { freshnessOf } from '@pm/domain/accounts/auth-headers';
 import { readKeyClaim } from '@pm/domain/accounts/key-claim';
+import { unlessUnavailable } from '@pm/domain/requests/requests.io';
 import { type HttpApp, refuse } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
 import { usedProofLimits } from '@pm/schemas/redis/keys';
@@ -7,7 +8,6 @@ import type { RefusalCode } from '@pm/schemas/refusals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { repetitionMetrics } from '../metrics.ts';
 import { type Authentication, signedFacts } from './authentication.io.ts';
-import { unlessUnavailable } from './requests.io.ts';
 import type { ProofResult, UsedProof, UsedProofs } from './used-proofs.io.ts';
 
 /** Counters of repeated requests: refused ones, and ones that were carried out without being noted. */

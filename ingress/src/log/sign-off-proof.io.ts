@@ -1,8 +1,8 @@
+import type { CommandSender } from '@pm/domain/commands/command-channel.io';
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
 import type { CommandOf } from '@pm/schemas/log/orders';
-import type { CommandSender } from './command-channel.io.ts';
-import type { PartitionLiveness } from './partition-liveness.ts';
 
 export interface SignOffProofOptions {
   readonly partitions: Pick<PartitionLiveness, 'numbers' | 'isReady'>;

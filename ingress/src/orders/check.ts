@@ -1,4 +1,8 @@
 import type { Coverage } from '@pm/domain/accounts/request-hmac';
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
+import { isShut } from '@pm/domain/catalog/facts';
+import type { AnswerPlaces } from '@pm/domain/requests/answer-places';
+import type { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import { microText } from '@pm/schemas/decimal';
 import {
   type ApiKeyId,
@@ -11,10 +15,6 @@ import { gtdEarlySeconds, gtdLeadSeconds, signedAheadMaxMs } from '@pm/schemas/l
 import type { MarketMode, SelfTrade, WalletStatusKind } from '@pm/schemas/log/types';
 import { holdMicro, microPerUnit } from '@pm/schemas/money';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import type { ListedToken } from '../catalog/catalog-index.ts';
-import { isShut } from '../catalog/facts.ts';
-import type { AnswerPlaces } from '../http/answer-places.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
 

@@ -1,11 +1,13 @@
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import { waiterOf } from '@pm/domain/commands/waiting-shares';
+import type { OrderHasher } from '@pm/domain/orders/eip712';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
 import { reactionTo } from '@pm/kit/fault';
 import { microText, priceText } from '@pm/schemas/decimal';
 import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
 import { type RefusalCode, refusalText } from '@pm/schemas/refusals';
-import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.ts';
-import type { RecentResults } from '../log/recent-results-cache.ts';
-import { waiterOf } from '../log/waiting-shares.ts';
 import {
   admissionRefusal,
   type Caller,
@@ -13,9 +15,7 @@ import {
   type OrderRefusal,
   type UnprovenOrder,
 } from './check.ts';
-import type { OrderHasher } from './eip712.ts';
 import type { OrderFinding, OrderPipeline } from './pipeline.io.ts';
-import type { Reservations } from './reservation.io.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 
 export interface DryRunOptions {

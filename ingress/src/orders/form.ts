@@ -1,3 +1,4 @@
+import type { OrderStruct } from '@pm/domain/orders/eip712';
 import type { OrderToValidate } from '@pm/schemas/http/trading';
 import {
   parseTokenId,
@@ -8,7 +9,6 @@ import {
 import type { TimeInForce } from '@pm/schemas/log/types';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import { type SignatureType, signatureTypes } from '@pm/schemas/signing';
-import type { OrderStruct } from './eip712.ts';
 
 /** An order as the client sent it, well-formed and typed; nothing of it is proven yet. */
 export interface OrderForm {

@@ -1,12 +1,12 @@
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
+import type { TopicsClient } from '@pm/domain/commands/topics.io';
+import { OrderHasher } from '@pm/domain/orders/eip712';
+import type { OrderCrypto } from '@pm/domain/orders/order-crypto.io';
+import { SignatureRule } from '@pm/domain/orders/signature';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import { walletFromBytes } from '@pm/schemas/ids';
 import type { IngressConfig } from '../config.ts';
-import type { TopicsClient } from '../log/topics.io.ts';
-import { OrderHasher } from './eip712.ts';
-import type { OrderCrypto } from './order-crypto.io.ts';
-import { SignatureRule } from './signature.ts';
 import { SignaturePool } from './signature-pool.io.ts';
 
 /**

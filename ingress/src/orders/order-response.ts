@@ -1,3 +1,5 @@
+import type { Keccak } from '@pm/domain/orders/eip712';
+import type { OrderResult, TradeRef } from '@pm/domain/orders/order-result';
 import { microText } from '@pm/schemas/decimal';
 import { noOrder, type PlacementResult } from '@pm/schemas/http/trading';
 import type { OrderId } from '@pm/schemas/ids';
@@ -5,8 +7,6 @@ import { retryAfterSeconds } from '@pm/schemas/refusal-codes';
 import { type RefusalCode, refusalText } from '@pm/schemas/refusals';
 import { tradeId } from '@pm/schemas/trade-id';
 import type { OrderRefusal } from './check.ts';
-import type { Keccak } from './eip712.ts';
-import type { OrderResult, TradeRef } from './order-result.ts';
 
 /** A refused item: its text and code, and nothing of an order (conventions.md 3.7). */
 export function refusedResponse(

@@ -1,3 +1,5 @@
+import type { DurableSend } from '@pm/domain/commands/command-channel.io';
+import type { StageTimes } from '@pm/domain/requests/stage-times.io';
 import {
   type OrderSampler,
   orderSampler,
@@ -6,8 +8,6 @@ import {
 } from '@pm/domain/traces/order-traces';
 import { newSpanId, type RequestTrace, type SpanPlace, type Traces } from '@pm/kit/traces';
 import type { PlacementResult } from '@pm/schemas/http/trading';
-import type { StageTimes } from '../http/stage-times.io.ts';
-import type { DurableSend } from '../log/command-channel.io.ts';
 import type { CheckedOrder } from './check.ts';
 
 /** The request of a traced order. */

@@ -1,13 +1,14 @@
+import type { OrderHasher } from '@pm/domain/orders/eip712';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
+import { checkerOf, invalidPayload } from '@pm/domain/requests/requests.io';
+import { StageTimes } from '@pm/domain/requests/stage-times.io';
 import { type HttpApp, type HttpHandler, refuse } from '@pm/kit/http';
 import { OrderSubmission, OrderToValidate, ordersPerRequestMax } from '@pm/schemas/http/trading';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, authenticate } from '../http/authentication.io.ts';
 import type { IdempotencyMemory } from '../http/idempotency.io.ts';
-import { checkerOf, invalidPayload } from '../http/requests.io.ts';
-import { StageTimes } from '../http/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
-import type { OrderHasher } from './eip712.ts';
 import { OrderPipeline, type OrderPipelineOptions } from './pipeline.io.ts';
 import {
   batchResponse,
@@ -16,7 +17,6 @@ import {
   singleResponse,
 } from './placement-response.io.ts';
 import { Placements } from './placements.io.ts';
-import type { Reservations } from './reservation.io.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import { OrderSubmitter, type OrderSubmitterOptions } from './submit.io.ts';
 

@@ -1,6 +1,6 @@
 import type { ReserveResult, WithdrawalResult } from '@pm/domain/ledger/ledger';
 import type { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
-import type { Reservations } from './reservation.io.ts';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
 
 type ReservingLedger = Omit<Reservations, 'reserve' | 'reserveWithdrawal'> & {
   reserve(...asked: Parameters<Reservations['reserve']>): Promise<ReserveResult>;

@@ -1,9 +1,11 @@
+import type { ListedToken } from '@pm/domain/catalog/catalog-index';
+import { waiterOf } from '@pm/domain/commands/waiting-shares';
+import type { OrderHasher } from '@pm/domain/orders/eip712';
+import type { SignatureJob, SignatureResult } from '@pm/domain/orders/signature';
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes } from '@pm/schemas/ids';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { ListedToken } from '../catalog/catalog-index.ts';
 import { type NewMarkets, readWithNewMarkets } from '../catalog/new-markets.io.ts';
-import { waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import {
   type Caller,
@@ -13,9 +15,7 @@ import {
   type OrderTables,
   type UnprovenOrder,
 } from './check.ts';
-import type { OrderHasher } from './eip712.ts';
 import { deferredRefused, type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
-import type { SignatureJob, SignatureResult } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 

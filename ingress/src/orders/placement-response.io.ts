@@ -1,3 +1,4 @@
+import type { StageTimes } from '@pm/domain/requests/stage-times.io';
 import { refusalBody } from '@pm/kit/http';
 import type { PlacementResult } from '@pm/schemas/http/trading';
 import { retryLimits } from '@pm/schemas/redis/keys';
@@ -11,7 +12,6 @@ import {
   send,
 } from '../http/idempotency.io.ts';
 import { readBookTimes, readIdempotencyKey } from '../http/request-headers.ts';
-import type { StageTimes } from '../http/stage-times.io.ts';
 import type { Caller } from './check.ts';
 import { type IsSubmission, meaningOf } from './form.ts';
 import type { PlacementRefusal, Placements } from './placements.io.ts';

@@ -1,7 +1,7 @@
+import { unlessUnavailable } from '@pm/domain/requests/requests.io';
 import type { PlacementResult } from '@pm/schemas/http/trading';
 import { outageOf, type RefusalCode } from '@pm/schemas/refusals';
 import type { Attempt } from '../http/idempotency.io.ts';
-import { unlessUnavailable } from '../http/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
 import { decodeAttempts, encodeAttempts, type SentOrder } from './command.ts';

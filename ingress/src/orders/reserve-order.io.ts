@@ -1,10 +1,7 @@
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { ReadOffsets } from '@pm/domain/commands/read-offsets.io';
+import type { RecentResults } from '@pm/domain/commands/recent-results-cache';
 import type { Reservation } from '@pm/domain/ledger/ledger';
-import type { OrderId } from '@pm/schemas/ids';
-import type { Authentication } from '../http/authentication.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.ts';
-import type { ReadOffsets } from '../log/read-offsets.io.ts';
-import type { RecentResults } from '../log/recent-results-cache.ts';
-import type { CheckedOrder, OrderRefusal } from './check.ts';
 import {
   cancelSend,
   hold,
@@ -12,7 +9,10 @@ import {
   type Reservations,
   type Reserved,
   type Reserving,
-} from './reservation.io.ts';
+} from '@pm/domain/orders/reservation.io';
+import type { OrderId } from '@pm/schemas/ids';
+import type { Authentication } from '../http/authentication.io.ts';
+import type { CheckedOrder, OrderRefusal } from './check.ts';
 
 /** The parts that decide whether money is held for an order. */
 export interface OrderReservationParts {

@@ -1,10 +1,10 @@
+import type { CommandSender } from '@pm/domain/commands/command-channel.io';
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
+import { hold, type Reservations, type Reserved } from '@pm/domain/orders/reservation.io';
 import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { CommandSender } from '../log/command-channel.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.ts';
-import type { CommandResult } from '../log/result-waiters.ts';
 import type { SentOrder } from './command.ts';
-import { hold, type Reservations, type Reserved } from './reservation.io.ts';
 
 /**
  * The clock of its partition is so far past the acceptance of an order that may be asked for, milliseconds: longer than

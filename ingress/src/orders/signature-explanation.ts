@@ -1,7 +1,7 @@
+import type { HashedDomain, OrderHasher } from '@pm/domain/orders/eip712';
+import { type Curve, recoveryOf, type SignatureJob } from '@pm/domain/orders/signature';
 import { walletFromBytes } from '@pm/schemas/ids';
 import type { SigningDomain } from '@pm/schemas/signing';
-import type { HashedDomain, OrderHasher } from './eip712.ts';
-import { type Curve, recoveryOf, type SignatureJob } from './signature.ts';
 
 /** The proof of a signature under one known domain. */
 export interface DomainReading {

@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
-import { Fault } from '@pm/kit/fault';
-import type { L1Purpose } from '@pm/schemas/signing';
-import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
-import type { OrderHasher } from './eip712.ts';
-import { FairQueue } from './fair-queue.ts';
+import { type Waiter, type WaitingLimits, WaitingShares } from '@pm/domain/commands/waiting-shares';
+import type { OrderHasher } from '@pm/domain/orders/eip712';
+import { FairQueue } from '@pm/domain/orders/fair-queue';
 import type {
   AttestationResult,
   Curve,
   SignatureJob,
   SignatureResult,
   SignatureRule,
-} from './signature.ts';
+} from '@pm/domain/orders/signature';
+import { Fault } from '@pm/kit/fault';
+import type { L1Purpose } from '@pm/schemas/signing';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
 import type {
   PooledJob,

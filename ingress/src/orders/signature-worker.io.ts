@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { OrderHasher } from '@pm/domain/orders/eip712';
+import { openOrderCrypto } from '@pm/domain/orders/order-crypto.io';
+import { type SignatureJob, SignatureRule } from '@pm/domain/orders/signature';
 import { assert } from '@pm/kit/assert';
-import { OrderHasher } from './eip712.ts';
-import { openOrderCrypto } from './order-crypto.io.ts';
-import { type SignatureJob, SignatureRule } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
 
 /** A message to the worker; bytes arrive there as plain Uint8Arrays. */

@@ -1,10 +1,10 @@
+import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import type { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import { cancelSend, type Reservations } from '@pm/domain/orders/reservation.io';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
 import { type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
-import type { PartitionLiveness } from '../log/partition-liveness.ts';
-import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { SentOrder } from './command.ts';
-import { cancelSend, type Reservations } from './reservation.io.ts';
 import { isCertainlyLate, type LogQuestions, settleLateOrder } from './settle-late-order.io.ts';
 
 export interface UnconfirmedOrdersOptions extends LogQuestions {

@@ -1,11 +1,11 @@
+import type { Waiter } from '@pm/domain/commands/waiting-shares';
+import type { FundedWallets } from '@pm/domain/orders/funded-wallets';
 import type { Caller } from '@pm/domain/ratelimit/callers';
 import { takeEach } from '@pm/domain/ratelimit/charges.io';
 import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { RateLimiter } from '@pm/domain/ratelimit/limiter.io';
 import { unfundedRules } from '@pm/schemas/rate-limits';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { Waiter } from '../log/waiting-shares.ts';
-import type { FundedWallets } from './funded-wallets.ts';
 
 type Limiter = Pick<RateLimiter, 'take' | 'isSpent' | 'giveBack' | 'nowMs'>;
 

@@ -1,3 +1,4 @@
+import { checkerOf } from '@pm/domain/requests/requests.io';
 import type { HttpHandler } from '@pm/kit/http';
 import { refuse } from '@pm/kit/http';
 import {
@@ -10,7 +11,6 @@ import { refusalText } from '@pm/schemas/refusals';
 import type { FastifyReply } from 'fastify';
 import { depositFacts } from '../accounts/entry-quota.io.ts';
 import { type Authentication, authenticate } from '../http/authentication.io.ts';
-import { checkerOf } from '../http/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './decide-heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 

@@ -1,7 +1,7 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { Session } from '@pm/domain/sessions/session-table';
 import { apiKeyBytes } from '@pm/schemas/ids';
 import type { Command } from '@pm/schemas/log/orders';
-import type { CommandResult } from '../log/result-waiters.ts';
 
 export interface SessionCancelOptions {
   /** Puts a command on the log of a partition and waits, bounded, for what it did. */

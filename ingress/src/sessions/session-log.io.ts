@@ -1,3 +1,4 @@
+import { isCertainlyUnsent } from '@pm/domain/commands/envelope-sender.io';
 import type { Session, SessionTable } from '@pm/domain/sessions/session-table';
 import { assert } from '@pm/kit/assert';
 import {
@@ -12,7 +13,6 @@ import {
   type SessionRecord,
   sessionPartitionOf,
 } from '@pm/schemas/log/sessions';
-import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { SessionSilence } from './session-silence.ts';
 
 /** The next record of a session. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TopicsOf } from '@pm/domain/commands/topics.io';
 import { SessionTable } from '@pm/domain/sessions/session-table';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
@@ -6,7 +7,6 @@ import { followCompacted, type IncomingRecord, isStall, type OutgoingRecord } fr
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { SessionRecord } from '@pm/schemas/log/sessions';
-import type { TopicsOf } from '../log/topics.io.ts';
 import { Heartbeats, type HeartbeatsOptions } from './heartbeats.io.ts';
 import {
   type MissedHeartbeatLimits,

@@ -1,10 +1,10 @@
+import type { CatalogIndex } from '@pm/domain/catalog/catalog-index';
 import { type CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
+import { textProblem, withPlainBreaks } from '@pm/domain/social/text-checks';
 import type { CommentBody } from '@pm/schemas/http/comments';
 import { parseConditionId, parseWalletAddress, type WalletAddress } from '@pm/schemas/ids';
 import { type CommentParent, commentBodyMaxChars } from '@pm/schemas/log/comments';
 import type { RefusalCode } from '@pm/schemas/refusals';
-import type { CatalogIndex } from '../catalog/catalog-index.ts';
-import { textProblem, withPlainBreaks } from './text-checks.ts';
 
 /** The subject of a comment, by its id in the catalog. */
 export interface CommentPlace {

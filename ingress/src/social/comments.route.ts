@@ -1,4 +1,5 @@
 import { commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
+import { textProblem, withPlainBreaks } from '@pm/domain/social/text-checks';
 import { type HttpHandler, refuse } from '@pm/kit/http';
 import type {
   CommentBody,
@@ -23,7 +24,6 @@ import {
   replyRefusal,
 } from './comment-form.ts';
 import type { SocialServices } from './social-services.io.ts';
-import { textProblem, withPlainBreaks } from './text-checks.ts';
 
 /**
  * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a

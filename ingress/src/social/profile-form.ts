@@ -1,6 +1,6 @@
+import { nameProblem, textProblem, withPlainBreaks } from '@pm/domain/social/text-checks';
 import type { ProfileBody } from '@pm/schemas/http/comments';
 import { profileMaxChars } from '@pm/schemas/log/profiles';
-import { nameProblem, textProblem, withPlainBreaks } from './text-checks.ts';
 
 /** The fields of a profile that its owner sets. */
 export interface ProfileForm {

@@ -1,3 +1,10 @@
+import {
+  type CompactedTable,
+  openTable,
+  type TableFold,
+} from '@pm/domain/commands/compacted-table.io';
+import { KeyedMutex } from '@pm/domain/commands/keyed-mutex.io';
+import type { TopicsOf } from '@pm/domain/commands/topics.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
@@ -5,9 +12,6 @@ import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
 import { type Profile, profilesHeldMax } from '@pm/schemas/log/profiles';
 import { freeEntries } from '@pm/schemas/redis/held-entries';
 import type { EntryQuota } from '../accounts/entry-quota.io.ts';
-import { type CompactedTable, openTable, type TableFold } from '../log/compacted-table.io.ts';
-import { KeyedMutex } from '../log/keyed-mutex.io.ts';
-import type { TopicsOf } from '../log/topics.io.ts';
 import type { ProfileForm } from './profile-form.ts';
 
 /**

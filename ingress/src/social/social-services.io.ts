@@ -1,8 +1,8 @@
+import type { CatalogIndex } from '@pm/domain/catalog/catalog-index';
+import type { Comments } from '@pm/domain/social/comments.io';
 import type { EntryQuota } from '../accounts/entry-quota.io.ts';
-import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { NewMarkets } from '../catalog/new-markets.io.ts';
 import type { Authentication } from '../http/authentication.io.ts';
-import type { Comments } from './comments.io.ts';
 import type { Profiles } from './profiles.io.ts';
 
 /** Dependencies of the routes for comments and profiles. */

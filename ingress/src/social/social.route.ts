@@ -1,3 +1,4 @@
+import { checkerOf } from '@pm/domain/requests/requests.io';
 import { type HttpHandler, refuse } from '@pm/kit/http';
 import {
   type ProfileBody,
@@ -9,7 +10,6 @@ import {
 import { checksumAddress } from '@pm/schemas/ids';
 import { refuseWithoutMoney } from '../accounts/entry-quota.io.ts';
 import { authenticate } from '../http/authentication.io.ts';
-import { checkerOf } from '../http/requests.io.ts';
 import {
   addReactionRoute,
   deleteCommentRoute,

@@ -1,4 +1,5 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
+import { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import type { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import type { WalletAddress } from '@pm/schemas/ids';
@@ -6,9 +7,8 @@ import { topics } from '@pm/schemas/log/topics';
 import { headers } from '@pm/schemas/signing';
 import { logClients } from '../../../kit/test/engines.ts';
 import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
+import { openWallets } from '../../../operator/src/open-wallets.io.ts';
 import { type AccountTopic, openAccounts } from '../../src/accounts/open-accounts.io.ts';
-import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
-import { openWallets } from '../../src/operator/open-wallets.io.ts';
 import { addressOf, ownAddresses } from '../owners-fixture.ts';
 import { RoomFake } from '../room-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';

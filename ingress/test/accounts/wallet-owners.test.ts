@@ -1,10 +1,10 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { WalletOwners } from '@pm/domain/wallets/wallet-owners';
 import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas/ids';
 import { familyDomains } from '@pm/schemas/signing';
 import fc from 'fast-check';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
-import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
 

@@ -1,5 +1,5 @@
+import { readOperatorConfig } from '../../../operator/src/config.ts';
 import { readIngressConfig } from '../../src/config.ts';
-import { readOperatorConfig } from '../../src/operator/config.ts';
 
 const shared = {
   PM_KAFKA_BROKERS: '127.0.0.1:9092',

@@ -1,5 +1,5 @@
+import { aheadMax, CompactedTable } from '@pm/domain/commands/compacted-table.io';
 import { Fault } from '@pm/kit/fault';
-import { aheadMax, CompactedTable } from '../../src/log/compacted-table.io.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

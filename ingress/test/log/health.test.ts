@@ -1,4 +1,4 @@
-import { servingOf as operatorServingOf } from '../../src/operator/status.io.ts';
+import { servingOf as operatorServingOf } from '../../../operator/src/status.io.ts';
 import { readinessOf, servingOf } from '../../src/status.io.ts';
 
 interface How {

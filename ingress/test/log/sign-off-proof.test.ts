@@ -1,5 +1,5 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import { silentLog } from '@pm/kit/log';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { SignOffProof } from '../../src/log/sign-off-proof.io.ts';
 import { answered } from '../ingress-fixture.ts';
 

@@ -1,6 +1,6 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
 import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   type IngressUnderTest,

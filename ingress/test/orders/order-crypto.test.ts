@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { openOrderCrypto, openWithoutBinaries } from '@pm/domain/orders/order-crypto.io';
+import type { Recovery } from '@pm/domain/orders/signature';
 import { Random } from '@pm/kit/random';
-import { openOrderCrypto, openWithoutBinaries } from '../../src/orders/order-crypto.io.ts';
-import type { Recovery } from '../../src/orders/signature.ts';
 import { walletOf, withHighS } from '../wallet-fixture.ts';
 
 const binary = openOrderCrypto();

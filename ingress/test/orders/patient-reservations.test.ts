@@ -1,7 +1,7 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
-import { withdraw } from '../../src/accounts/withdrawals.io.ts';
+import { hold } from '@pm/domain/orders/reservation.io';
+import { withdraw } from '@pm/domain/wallets/withdrawals.io';
 import { patientReservations } from '../../src/orders/patient-reservations.io.ts';
-import { hold } from '../../src/orders/reservation.io.ts';
 
 const wallet = `0x${'a'.repeat(40)}` as const as Reservation['wallet'];
 const orderId = `0x${'1'.repeat(64)}` as const as Reservation['orderId'];

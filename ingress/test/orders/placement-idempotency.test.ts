@@ -1,7 +1,7 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { OrderId } from '@pm/schemas/ids';
 import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   call,

@@ -1,9 +1,9 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
 import { hexBytes, tokenIdFromBytes } from '@pm/schemas/ids';
 import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
 import { tradeHash } from '@pm/schemas/trade-id';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   type IngressUnderTest,

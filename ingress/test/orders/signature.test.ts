@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { recoveryOf } from '@pm/domain/orders/signature';
 import { familyDomains } from '@pm/schemas/signing';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
-import { recoveryOf } from '../../src/orders/signature.ts';
 import { accepted, bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import {
   digestOf,

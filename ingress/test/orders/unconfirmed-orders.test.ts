@@ -1,9 +1,9 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
+import type { OrderResult } from '@pm/domain/orders/order-result';
 import { silentLog } from '@pm/kit/log';
 import { orderIdFromBytes } from '@pm/schemas/ids';
 import type { Command, PlaceOrder } from '@pm/schemas/log/orders';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import type { SentOrder } from '../../src/orders/command.ts';
-import type { OrderResult } from '../../src/orders/order-result.ts';
 import { UnconfirmedOrders } from '../../src/orders/unconfirmed-orders.io.ts';
 import { answered } from '../ingress-fixture.ts';
 

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { FundedWallets } from '@pm/domain/orders/funded-wallets';
 import type { Caller } from '@pm/domain/ratelimit/callers';
 import type { ExecutionEvent } from '@pm/schemas/log/executions';
 import type { PlaceOrder } from '@pm/schemas/log/orders';
@@ -6,7 +7,6 @@ import type { RateRule } from '@pm/schemas/rate-limits';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import { openLimiter, TestClock } from '../../../domain/test/ratelimit/fixture.ts';
 import { PlainStore } from '../../../domain/test/ratelimit/plain-store.ts';
-import { FundedWallets } from '../../src/orders/funded-wallets.ts';
 import { UnfundedRequests } from '../../src/orders/unfunded-requests.io.ts';
 import {
   answered,

@@ -1,6 +1,6 @@
+import type { SignatureResult } from '@pm/domain/orders/signature';
 import { familyDomains } from '@pm/schemas/signing';
 import { type OrderVector, readPublishedVectors } from '../../../kit/test/published-vectors.ts';
-import type { SignatureResult } from '../../src/orders/signature.ts';
 import { bytesOf, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import type { TestOrder } from '../wallet-fixture.ts';
 

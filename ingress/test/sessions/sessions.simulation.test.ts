@@ -1,8 +1,8 @@
+import type { CommandResult } from '@pm/domain/commands/result-waiters';
 import type { ApiKeyId, HeartbeatId } from '@pm/schemas/ids';
 import type { Command } from '@pm/schemas/log/orders';
 import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { holderOf, SessionProcess, SessionsTopic } from '../sessions-fixture.ts';
 
 const seeds = seedsFrom(1, runLength({ test: 6, deep: 12 }));

@@ -1,11 +1,11 @@
 import { stackFields, toolFields } from '@pm/deploy/stack/variables';
 import { gatewayFields } from '@pm/gateway/config';
 import { ingressFields } from '@pm/ingress/config';
-import { operatorFields } from '@pm/ingress/operator/config';
 import type { Field } from '@pm/kit/config';
 import { matcherFields } from '@pm/matcher/config';
 import { mcpFields } from '@pm/mcp/config';
 import { stdioFields } from '@pm/mcp/stdio/settings.io';
+import { operatorFields } from '@pm/operator/config';
 import { projectorsFields } from '@pm/projectors/config';
 import { queryApiFields } from '@pm/query-api/config';
 import { streamsFields } from '@pm/streams/config';

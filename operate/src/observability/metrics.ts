@@ -1,9 +1,9 @@
 import { unprovenMetrics } from '@pm/domain/authority/unproven-records.io';
+import { foreignMetrics } from '@pm/domain/commands/open-channel.io';
+import { cryptoMetrics } from '@pm/domain/orders/order-crypto.io';
 import { limitMetrics, limitReadings } from '@pm/domain/ratelimit/route-plans.io';
 import { gatewayMetrics, gatewayReadings, gatewayStreamReadings } from '@pm/gateway/metrics';
 import {
-  cryptoMetrics,
-  foreignMetrics,
   ingressReadings,
   placementMetrics,
   repetitionMetrics,
@@ -12,7 +12,6 @@ import {
   sessionReadings,
   silenceReadings,
 } from '@pm/ingress/metrics';
-import { operatorReadings } from '@pm/ingress/operator/metrics';
 import { httpMetrics, httpReadings, shedMetrics } from '@pm/kit/http';
 import { readerMetrics } from '@pm/kit/kafka';
 import {
@@ -24,6 +23,7 @@ import {
 import { redisMetrics } from '@pm/kit/redis';
 import { traceMetrics } from '@pm/kit/traces';
 import { matcherMetrics, matcherReadings } from '@pm/matcher/metrics';
+import { operatorReadings } from '@pm/operator/metrics';
 import { declaredMetrics, declaredReadings } from '@pm/projectors/metrics';
 import { freshnessReadings, queryMetrics, queryReadings } from '@pm/query-api/metrics';
 import { dialectMetrics, followMetrics, readerReadings, streamsMetrics } from '@pm/streams/metrics';

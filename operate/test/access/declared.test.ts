@@ -19,7 +19,7 @@ interface Program {
 
 const programs: Readonly<Record<string, Program>> = {
   ingress: { entry: 'ingress/src/main.ts' },
-  operator: { entry: 'ingress/src/operator/main.ts' },
+  operator: { entry: 'operator/src/main.ts' },
   matcher: { entry: 'matcher/src/main.ts', notUsed: ['transfers'] },
   projectors: { entry: 'projectors/src/main.ts' },
   // Ingress alone brings uses of agents to the log, and forgets agents. Who reads no transfers judges no deposits.
@@ -182,7 +182,7 @@ test('every program that connects to Kafka has declared access, and no other', (
   const entries = [
     ...services.map((room) => `${room}/src/main.ts`),
     'streams/src/main.ts',
-    'ingress/src/operator/main.ts',
+    'operator/src/main.ts',
     'deploy/src/demo/main.ts',
     'gateway/src/main.ts',
     ...commands.flatMap((folder) =>

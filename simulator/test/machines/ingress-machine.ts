@@ -1,21 +1,18 @@
+import { ClockWitness } from '@pm/domain/commands/clock-witness.io';
+import { type CommandChannel, openCommandChannel } from '@pm/domain/commands/command-channel.io';
+import { DelayedResults } from '@pm/domain/commands/delayed-results.io';
+import { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
+import { ReadOffsets } from '@pm/domain/commands/read-offsets.io';
+import { RecentResults } from '@pm/domain/commands/recent-results-cache';
+import { followResults } from '@pm/domain/commands/results.io';
+import type { CommandTopics } from '@pm/domain/commands/topics.io';
+import { TransferWriter } from '@pm/domain/commands/transfer-writer.io';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import { openOrderCrypto } from '@pm/domain/orders/order-crypto.io';
+import type { Reservations } from '@pm/domain/orders/reservation.io';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { ClockWitness } from '../../../ingress/src/log/clock-witness.io.ts';
-import {
-  type CommandChannel,
-  openCommandChannel,
-} from '../../../ingress/src/log/command-channel.io.ts';
-import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
-import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
-import { ReadOffsets } from '../../../ingress/src/log/read-offsets.io.ts';
-import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
-import { followResults } from '../../../ingress/src/log/results.io.ts';
-import type { CommandTopics } from '../../../ingress/src/log/topics.io.ts';
-import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
-import { openOrderCrypto } from '../../../ingress/src/orders/order-crypto.io.ts';
-import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
 import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
 import { UnconfirmedOrders } from '../../../ingress/src/orders/unconfirmed-orders.io.ts';
 import type { DefectParts } from '../defect-parts.ts';

@@ -1,3 +1,5 @@
+import { StageTimes } from '@pm/domain/requests/stage-times.io';
+import { withdraw } from '@pm/domain/wallets/withdrawals.io';
 import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas/http/trading';
 import { apiKeyFromBytes, hexBytes, type OrderId, orderIdFromBytes } from '@pm/schemas/ids';
 import { gtdBookedMinSeconds } from '@pm/schemas/log/log-rules';
@@ -7,8 +9,6 @@ import type { RefusalCode } from '@pm/schemas/refusals';
 import type { Placement } from '../../../client/src/placement-result.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
-import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
-import { StageTimes } from '../../../ingress/src/http/stage-times.io.ts';
 import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
 import type { DefectParts } from '../defect-parts.ts';
 import { markets, named, tokenOf, walletOf } from '../exchange-facts.ts';
