@@ -63,7 +63,7 @@ import { heldBy, type StatusParts, statusOf } from './status.io.ts';
 import { ingressTopics } from './topics.ts';
 
 /** Dependencies shared by the constructors below. */
-interface Room {
+interface ServiceContext {
   readonly config: IngressConfig;
   readonly life: Lifecycle;
   readonly operations: Operations;
@@ -81,8 +81,8 @@ type Topics = TopicsClient<keyof typeof ingressTopics>;
  * operators decide; their listener and their key are those of the program `operator`.
  */
 async function start(life: Lifecycle): Promise<void> {
-  const room = await openRoom(life);
-  const parts = await openParts(room);
+  const context = await openContext(life);
+  const parts = await openParts(context);
   const { catalog, partitions, accounts } = parts;
   const status: StatusParts = {
     ...parts,
@@ -90,14 +90,14 @@ async function start(life: Lifecycle): Promise<void> {
     keys: accounts.keys,
     sessions: parts.sessions.counts,
   };
-  const metrics = openIngressMetrics(room.metrics, statusOf(status).gauges);
-  measureHeld(room.metrics, () => heldBy(status));
-  const limits = openLimits(room);
+  const metrics = openIngressMetrics(context.metrics, statusOf(status).gauges);
+  measureHeld(context.metrics, () => heldBy(status));
+  const limits = openLimits(context);
   await openListener(
-    { ...room, limits },
+    { ...context, limits },
     {
       status,
-      traders: publicServices(room, parts, { metrics, limits }),
+      traders: publicServices(context, parts, { metrics, limits }),
       funds: parts.funds,
     },
   );
@@ -106,10 +106,10 @@ async function start(life: Lifecycle): Promise<void> {
     markets: catalog.marketCount,
     keys: accounts.keys.size,
   };
-  room.log.info(facts, 'listening for orders');
+  context.log.info(facts, 'listening for orders');
 }
 
-async function openRoom(life: Lifecycle): Promise<Room> {
+async function openContext(life: Lifecycle): Promise<ServiceContext> {
   const config = readIngressConfig();
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
@@ -123,45 +123,47 @@ async function openRoom(life: Lifecycle): Promise<Room> {
 }
 
 /** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
-async function openParts(room: Room) {
-  const { config, life, operations, log, crypto } = room;
+async function openParts(context: ServiceContext) {
+  const { config, life, operations, log, crypto } = context;
   const topics = await operations.during('log', () =>
     openTopics({
       ...config,
-      ...follow(room),
+      ...follow(context),
       clientId: 'ingress',
       used: ingressTopics,
       kafka: kafkaConnection(config),
       sealing: [openSignOffKey(config.signOffSeed)],
-      metrics: room.metrics,
-      onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
+      metrics: context.metrics,
+      onUnproven: countUnproven(context.metrics, log, clock.monotonicMs),
     }),
   );
   life.onStop('log', () => topics.client.close());
   // Opened first, so that it closes after everything that asks for signatures.
-  const { feeWallet, ...signing } = await openSignatures(topics, room);
-  const money = openMoney(room);
+  const { feeWallet, ...signing } = await openSignatures(topics, context);
+  const money = openMoney(context);
   const ends = new LogEnds(await topics.client.admin(), topics.names.executions);
-  const results = await operations.during('executions', () => openResults(room, topics));
+  const results = await operations.during('executions', () => openResults(context, topics));
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
-  const entryRoom = new EntryQuota({ ledger: money.ledger, owners });
+  const entryQuota = new EntryQuota({ ledger: money.ledger, owners });
   const [accounts, markets, sessions, comments, profiles] = await Promise.all([
     operations.during('accounts', () =>
       openAccounts(topics, {
-        ...follow(room),
+        ...follow(context),
         clock,
         owners,
-        room: entryRoom,
+        entryQuota,
         secrets: keySecretsIn(config),
         freshness: freshnessIn(config),
       }),
     ),
-    operations.during('catalog', () => openCatalog(room, topics)),
-    operations.during('sessions', () => openSessionWatch(room, topics, { ...results, entryRoom })),
-    operations.during('comments', () => openComments(topics, follow(room))),
+    operations.during('catalog', () => openCatalog(context, topics)),
+    operations.during('sessions', () =>
+      openSessionWatch(context, topics, { ...results, entryQuota }),
+    ),
+    operations.during('comments', () => openComments(topics, follow(context))),
     operations.during('profiles', () =>
-      openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
+      openProfiles(topics, { ...follow(context), clock, entryQuota }),
     ),
   ]);
   return {
@@ -171,17 +173,17 @@ async function openParts(room: Room) {
     ledger: patientReservations(money.ledger, new LedgerSettling({ ...money, ends })),
     ...results,
     owners,
-    entryRoom,
-    funds: new LedgerFunds({ trading: results.fundedWallets, room: entryRoom, clock }),
+    entryQuota,
+    funds: new LedgerFunds({ trading: results.fundedWallets, entryQuota, clock }),
     accounts,
     ...markets,
     transfers: openTransfers(topics),
-    unconfirmed: openUnconfirmed(room, { ...money, ...results }),
+    unconfirmed: openUnconfirmed(context, { ...money, ...results }),
     sessions,
     comments,
     profiles,
-    activity: openActivity(room, money, accounts.agents),
-    keyReadings: await openKeyReadings(room, topics.client, {
+    activity: openActivity(context, money, accounts.agents),
+    keyReadings: await openKeyReadings(context, topics.client, {
       redis: money.cache,
       followed: accounts.keyTopics,
     }),
@@ -192,7 +194,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** The services of the public routes. */
 function publicServices(
-  room: Room,
+  context: ServiceContext,
   parts: Parts,
   { metrics, limits }: { metrics: IngressMetrics; limits: ReturnType<typeof openLimits> },
 ): PublicServices {
@@ -206,9 +208,9 @@ function publicServices(
     verify: accounts.verify,
     verifyReader: accounts.verifyReader,
     walletStatus: accounts.walletStatus,
-    freshness: freshnessIn(room.config),
+    freshness: freshnessIn(context.config),
   };
-  const counts = openRepetitionCounts(room.metrics);
+  const counts = openRepetitionCounts(context.metrics);
   const repetitions = { authentication, usedProofs: parts.usedProofs, counts };
   const ofMarkets = { authentication, clock, markets, newMarkets, partitions, commands };
   const ofMoney = { ...ofMarkets, idempotencyKeys, owners, hashes, ledger, unfunded };
@@ -223,7 +225,7 @@ function publicServices(
       signatures,
       unconfirmed: parts.unconfirmed,
       metrics,
-      orderTraces: room.traces === null ? null : new OrderTraces(room.traces),
+      orderTraces: context.traces === null ? null : new OrderTraces(context.traces),
     },
     cancels: { ...ofMarkets, recentResults, funds: parts.funds },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
@@ -231,7 +233,7 @@ function publicServices(
       authentication,
       comments,
       profiles,
-      room: parts.entryRoom,
+      entryQuota: parts.entryQuota,
       listed: markets,
       newMarkets,
     },
@@ -241,17 +243,17 @@ function publicServices(
   };
 }
 
-function openMoney(room: Room) {
-  const { config, life, log } = room;
+function openMoney(context: ServiceContext) {
+  const { config, life, log } = context;
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
   const ledger = openLedger(redis, redisKeys(config.redisPrefix));
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { ledger, ledgerWatch, ...openHttpMemory(room) };
+  return { ledger, ledgerWatch, ...openHttpMemory(context) };
 }
 
-function openLimits({ config, life, log }: Room) {
+function openLimits({ config, life, log }: ServiceContext) {
   const keys = redisKeys(config.redisPrefix);
   const limits = openRateLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
@@ -260,7 +262,7 @@ function openLimits({ config, life, log }: Room) {
 
 /** How far this process has read keys, and the other processes. */
 async function openKeyReadings(
-  { config, life, log }: Room,
+  { config, life, log }: ServiceContext,
   client: Pick<Topics['client'], 'admin'>,
   read: Pick<KeyReadingsOptions, 'redis' | 'followed'>,
 ): Promise<KeyReadings> {
@@ -273,7 +275,7 @@ async function openKeyReadings(
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */
-function openActivity({ config, life }: Room, memory: HttpMemory, agents: Agents) {
+function openActivity({ config, life }: ServiceContext, memory: HttpMemory, agents: Agents) {
   const onFault = (error: unknown) => life.fail(error);
   const keys = redisKeys(config.redisPrefix);
   const bytesMax = memory.cacheBudgets.agents;
@@ -284,8 +286,8 @@ function openActivity({ config, life }: Room, memory: HttpMemory, agents: Agents
 }
 
 /** The channel to the log, and the results that come back. */
-async function openResults(room: Room, topics: Topics) {
-  const { resultMemoryBytes: bytesMax, resultWaitMs: waitMs, signOffSeed: seed } = room.config;
+async function openResults(context: ServiceContext, topics: Topics) {
+  const { resultMemoryBytes: bytesMax, resultWaitMs: waitMs, signOffSeed: seed } = context.config;
   const recentResults = new RecentResults({ bytesMax, seed: randomInt(2 ** 32) });
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const delayedResults = new DelayedResults();
@@ -293,7 +295,7 @@ async function openResults(room: Room, topics: Topics) {
   const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock);
   let proof: SignOffProof | null = null;
   const channel = openChannel(topics, {
-    ...room,
+    ...context,
     program: 'ingress',
     partitions,
     seed,
@@ -303,19 +305,19 @@ async function openResults(room: Room, topics: Topics) {
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
   const cached = { recentResults, readOffsets, delayedResults, fundedWallets };
   const parts = { channel, partitions, ...cached };
-  const results = await followResults(topics, { ...follow(room), ...parts, witness });
-  const opening = watchOpened(results, room.log);
-  room.life.onStop('opened partitions', () => opening.close());
-  const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
+  const results = await followResults(topics, { ...follow(context), ...parts, witness });
+  const opening = watchOpened(results, context.log);
+  context.life.onStop('opened partitions', () => opening.close());
+  const signOff = new SignOffProof({ partitions, commands: channel.commands, log: context.log });
   proof = signOff;
   const proving = signOff.start();
-  room.life.onStop('sign-off proof', () => proving.close());
+  context.life.onStop('sign-off proof', () => proving.close());
   return { ...parts, cached, signOff };
 }
 
 /** Orders whose results have not come in time, followed until the log has one. */
 function openUnconfirmed(
-  { life, log }: Room,
+  { life, log }: ServiceContext,
   parts: Pick<ReturnType<typeof openMoney>, 'ledger'> & Awaited<ReturnType<typeof openResults>>,
 ): UnconfirmedOrders {
   const unconfirmed = new UnconfirmedOrders({ ...parts, commands: parts.channel.commands, log });
@@ -324,11 +326,11 @@ function openUnconfirmed(
   return unconfirmed;
 }
 
-async function openCatalog(room: Room, { client, names, codecs }: Topics) {
+async function openCatalog(context: ServiceContext, { client, names, codecs }: Topics) {
   const catalog = new CatalogIndex();
   const { catalog: topic } = names;
   const reader = await followTable(client, {
-    ...follow(room),
+    ...follow(context),
     topic,
     codec: codecs.catalog,
     take: (entry) => catalog.take(entry),
@@ -347,29 +349,29 @@ function openTransfers({ records, names, codecs }: Topics): TransferWriter {
 
 /** Heartbeats, and the watch over those that stop. */
 async function openSessionWatch(
-  room: Room,
+  context: ServiceContext,
   topics: Topics,
   {
     partitions,
     channel,
-    entryRoom,
-  }: Awaited<ReturnType<typeof openResults>> & { readonly entryRoom: EntryQuota },
+    entryQuota,
+  }: Awaited<ReturnType<typeof openResults>> & { readonly entryQuota: EntryQuota },
 ) {
-  const counts = openSessionCounts(room.metrics);
+  const counts = openSessionCounts(context.metrics);
   const sessions = await openSessions(topics, {
-    ...follow(room),
+    ...follow(context),
     clock,
     counts,
     partitions,
-    room: entryRoom,
+    entryQuota,
     run: (partition, command) => channel.commands.run(partition, command),
   });
-  room.life.onStop('sessions', () => sessions.close());
+  context.life.onStop('sessions', () => sessions.close());
   return { heartbeats: sessions.heartbeats, counts: counts.over(sessions.table) };
 }
 
 /** Logging and the reaction to faults of everything that follows a topic. */
-function follow({ life, log }: Room) {
+function follow({ life, log }: ServiceContext) {
   return { log, onFault: (fault: Fault) => life.fail(fault) };
 }
 

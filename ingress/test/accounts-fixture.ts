@@ -120,7 +120,7 @@ export class AccountTopics {
     const { room } = this;
     const keys: ApiKeys = new ApiKeys({
       secrets,
-      room,
+      entryQuota: room,
       clock,
       directory,
       table: this.credentials.open(
@@ -134,13 +134,13 @@ export class AccountTopics {
         readOnlyKeys: new ReadOnlyKeys({
           secrets,
           clock,
-          room,
+          entryQuota: room,
           directory: readDirectory,
           table: this.readKeys.open(readDirectory),
         }),
         agents: new Agents({
           clock,
-          room,
+          entryQuota: room,
           directory: agentDirectory,
           table: this.agents.open(agentDirectory),
         }),
@@ -148,7 +148,7 @@ export class AccountTopics {
         keyDirectory: directory,
         notificationMarks: new NotificationMarks({
           clock,
-          room,
+          entryQuota: room,
           marks,
           table: this.notificationMarks.open(marks),
         }),

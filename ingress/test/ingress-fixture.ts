@@ -390,7 +390,7 @@ export async function openIngress(
       authentication,
       comments: social.comments,
       profiles: social.profiles,
-      room: accounts.room,
+      entryQuota: accounts.room,
       listed: social.listed,
       newMarkets,
     },

@@ -125,7 +125,7 @@ export class SessionProcess {
     this.desk = new Heartbeats({
       log: this.log,
       clock: { nowMs, monotonicMs },
-      room: options.room ?? new RoomFake(),
+      entryQuota: options.room ?? new RoomFake(),
       onBeat: (outcome) => this.told.beats.push(outcome),
     });
     const run = options.run ?? (async () => nothingLeft);

@@ -23,6 +23,6 @@ export function openSocial(
   });
   const creationTimes = new ProfileCreationTimes();
   const table = profileTopic.open(creationTimes);
-  const profiles = new Profiles({ clock, creationTimes, room, table });
+  const profiles = new Profiles({ clock, creationTimes, entryQuota: room, table });
   return { comments, profiles, room, listed, said };
 }

@@ -53,7 +53,7 @@ import { marketHistories, TradedMarkets } from './traded-markets.io.ts';
 const name = 'operator';
 
 /** Dependencies shared by the constructors below. */
-interface Room {
+interface ServiceContext {
   readonly config: OperatorConfig;
   readonly life: Lifecycle;
   readonly operations: Operations;
@@ -74,22 +74,25 @@ const resultRestMs = 50;
  * may do. Ingress has neither this listener nor this key.
  */
 async function start(life: Lifecycle): Promise<void> {
-  const room = await openRoom(life);
-  const parts = await openParts(room);
-  const { marketsMax } = room.config;
+  const context = await openContext(life);
+  const parts = await openParts(context);
+  const { marketsMax } = context.config;
   const status: OperatorStatusParts = { ...parts, marketsMax, nowMs: clock.monotonicMs };
-  measureOperator(room.metrics, status);
-  await listen(room, { ...operatorServices(room, parts), status: () => operatorFacts(status) });
-  room.operations.report({
+  measureOperator(context.metrics, status);
+  await listen(context, {
+    ...operatorServices(context, parts),
+    status: () => operatorFacts(status),
+  });
+  context.operations.report({
     status: () => operatorFacts(status),
     ready: () => readinessOf(status),
     serving: () => servingOf(status),
   });
   const facts = { partitions: parts.partitions.numbers.length, markets: parts.catalog.marketCount };
-  room.log.info(facts, 'listening for operators');
+  context.log.info(facts, 'listening for operators');
 }
 
-async function openRoom(life: Lifecycle): Promise<Room> {
+async function openContext(life: Lifecycle): Promise<ServiceContext> {
   const config = readOperatorConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
@@ -100,12 +103,12 @@ async function openRoom(life: Lifecycle): Promise<Room> {
 }
 
 /** Opens the log, the ledger and the tables, and begins to refine ticks; resolves when all tables are loaded. */
-async function openParts(room: Room) {
-  const { config, life, operations, log, metrics } = room;
+async function openParts(context: ServiceContext) {
+  const { config, life, operations, log, metrics } = context;
   const topics = await operations.during('log', () =>
     openTopics({
       ...config,
-      ...follow(room),
+      ...follow(context),
       clientId: name,
       used: operatorTopics,
       kafka: kafkaConnection(config),
@@ -115,26 +118,26 @@ async function openParts(room: Room) {
     }),
   );
   life.onStop('log', () => topics.client.close());
-  const owners = await openOwners(room, topics);
+  const owners = await openOwners(context, topics);
   const extremePrices = new ExtremePrices();
   const additions = await additionsOf(topics.client, topics.codecs.orders);
   const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock, additions);
   const seed = config.operatorSeed;
   const sending = { program: name, partitions, seed, waitMs: resultWaitMs } as const;
-  const channel = openChannel(topics, { ...room, ...sending });
+  const channel = openChannel(topics, { ...context, ...sending });
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const observers = { partitions, extremePrices, readOffsets };
-  await openResults(room, topics, { channel, ...observers });
-  const { redis, ledger } = openMoney(room);
+  await openResults(context, topics, { channel, ...observers });
+  const { redis, ledger } = openMoney(context);
   const history = marketHistories(redis, redisKeys(config.redisPrefix));
   const traded = new TradedMarkets({ history, readOffsets });
   const [wallets, catalog, comments, audit, admission] = await Promise.all([
-    operations.during('wallets', () => openWallets(topics, { ...follow(room), clock, owners })),
-    operations.during('catalog', () => openCatalog(room, topics)),
-    operations.during('comments', () => openComments(topics, follow(room))),
-    operations.during('audit', () => openAudit(topics, follow(room))),
+    operations.during('wallets', () => openWallets(topics, { ...follow(context), clock, owners })),
+    operations.during('catalog', () => openCatalog(context, topics)),
+    operations.during('comments', () => openComments(topics, follow(context))),
+    operations.during('audit', () => openAudit(topics, follow(context))),
     operations.during('operators', () =>
-      openAdmission(topics, { ...room, ...follow(room), redis, clock }),
+      openAdmission(topics, { ...context, ...follow(context), redis, clock }),
     ),
   ]);
   const parts = {
@@ -156,8 +159,8 @@ async function openParts(room: Room) {
     }),
     locks: new CatalogLocks(new KeyedMutex()),
   };
-  const services = catalogServices(room, parts);
-  const resolutions = openResolutions({ ...parts, catalog: services, clock, log }, room);
+  const services = catalogServices(context, parts);
+  const resolutions = openResolutions({ ...parts, catalog: services, clock, log }, context);
   if (config.tickRefinement) {
     const refinements = new TickRefinements(services, log);
     extremePrices.listen((market) => refinements.note(market));
@@ -169,7 +172,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Follows the results of all orders, also in partitions that are opened later. */
 async function openResults(
-  room: Room,
+  context: ServiceContext,
   topics: Topics,
   observers: {
     readonly channel: CommandChannel;
@@ -178,9 +181,9 @@ async function openResults(
     readonly readOffsets: ReadOffsets;
   },
 ): Promise<void> {
-  const { life, operations, log } = room;
+  const { life, operations, log } = context;
   const results = await operations.during('executions', () =>
-    followResults(topics, { ...follow(room), restMs: resultRestMs, ...observers }),
+    followResults(topics, { ...follow(context), restMs: resultRestMs, ...observers }),
   );
   const opening = watchOpened(results, log);
   life.onStop('opened partitions', () => opening.close());
@@ -188,7 +191,7 @@ async function openResults(
 
 /** Owners of wallets; which addresses are reserved follows from the first record of the log. */
 async function openOwners(
-  { config, crypto }: Room,
+  { config, crypto }: ServiceContext,
   { client, names, codecs }: Topics,
 ): Promise<WalletOwners> {
   const opening = await readOpening(client, { topic: names.orders, reader: codecs.orders });
@@ -197,17 +200,17 @@ async function openOwners(
   return new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
 }
 
-function openMoney({ config, life, log }: Room) {
+function openMoney({ config, life, log }: ServiceContext) {
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
   return { redis, ledger: openLedger(redis, redisKeys(config.redisPrefix)) };
 }
 
 /** The catalog, and the table that it is written to. */
-async function openCatalog(room: Room, topics: Topics) {
+async function openCatalog(context: ServiceContext, topics: Topics) {
   const catalog = new CatalogIndex();
   const { records: producer, names, codecs } = topics;
-  const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
+  const topic = { ...follow(context), topic: names.catalog, codec: codecs.catalog };
   const table = await openTable(topics, topic, {
     apply: (entry) => catalog.take(entry),
     forget: (key) => catalog.forget(key),
@@ -216,7 +219,7 @@ async function openCatalog(room: Room, topics: Topics) {
 }
 
 function catalogServices(
-  { config, crypto }: Room,
+  { config, crypto }: ServiceContext,
   parts: Pick<Parts, 'catalog' | 'partitions' | 'channel' | 'writer' | 'locks' | 'traded'>,
 ): CatalogServices {
   const { catalog, partitions, channel, writer, locks, traded } = parts;
@@ -234,7 +237,7 @@ function catalogServices(
   };
 }
 
-function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'status'> {
+function operatorServices(context: ServiceContext, parts: Parts): Omit<OperatorServices, 'status'> {
   const { ledger, owners, transfers, writer, partitions, channel, bindings, freezes } = parts;
   const { operators, approvals, audit, comments, walletStatus, write } = parts;
   const sweeping = { clock, partitions, commands: channel.commands, owners };
@@ -245,7 +248,7 @@ function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'sta
     approvals,
     resolutions: parts.resolutions,
     audit,
-    catalog: catalogServices(room, parts),
+    catalog: catalogServices(context, parts),
     money: { approvals, clock, writer, ledger, transfers, freezes, owners, bindings },
     wallets: { walletStatus, freezes, write, ledger, owners, bindings, sweep },
     comments,
@@ -264,7 +267,7 @@ const limits = {
 };
 
 async function listen(
-  { config, life, log, metrics }: Room,
+  { config, life, log, metrics }: ServiceContext,
   services: OperatorServices,
 ): Promise<void> {
   const { operatorHost: host, operatorPort: port, operatorNames } = config;
@@ -276,7 +279,7 @@ async function listen(
 }
 
 /** Logging and the reaction to faults of everything that follows a topic. */
-function follow({ life, log }: Room) {
+function follow({ life, log }: ServiceContext) {
   return { log, onFault: (fault: Fault) => life.fail(fault) };
 }
 

@@ -341,10 +341,10 @@ export class Requests {
       amounts,
       holdMicro: holdMicro({ side, ...amounts, feeRateBps }),
       expiresAtMs: timeInForce === 'GTD' ? signedAtMs + 20_000 : 0,
-      doubt: this.#exchange.resolved.has(order.market)
+      refusalIfNew: this.#exchange.resolved.has(order.market)
         ? { kind: 'refused', code: 'market_resolved' }
         : null,
-      forbidden: null,
+      policyRefusal: null,
     };
   }
 }

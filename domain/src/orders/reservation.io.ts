@@ -59,26 +59,26 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome | 'behind',
 };
 
 /**
- * Holds the amount. Where `asksLog` says so nothing is held instead, and the record only asks the matcher for the
+ * Holds the amount. Where `withoutHold` says so nothing is held instead, and the record only asks the matcher for the
  * result of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
-export async function hold(
+export async function reserveWith(
   reservation: Reservation,
-  asksLog: (first: Reserving) => boolean | Promise<boolean>,
+  withoutHold: (first: Reserving) => boolean | Promise<boolean>,
   ledger: Pick<Reservations, 'reserve'>,
 ): Promise<Reserved | RefusalCode> {
   const { orderId: id, partition, amountMicro } = reservation;
   const first = await unlessUnavailable(() => ledger.reserve(reservation));
   if (first === null) return 'ledger_not_ready';
-  const isAsked = await asksLog(first);
-  const held = isAsked
+  const isWithoutHold = await withoutHold(first);
+  const held = isWithoutHold
     ? await unlessUnavailable(() => ledger.reserve({ ...reservation, amountMicro: 0 }))
     : first;
   if (held === null) return 'ledger_not_ready';
   const { outcome, generation, sender, mark } = held;
   const unfunded = reserveRefusals[first.outcome] ?? 'insufficient_balance_or_allowance';
   const send = { id, partition, sender };
-  const holdMicro = isAsked ? 0 : amountMicro;
+  const holdMicro = isWithoutHold ? 0 : amountMicro;
   const isFirst = outcome === 'reserved';
   return reserveRefusals[outcome] ?? { generation, holdMicro, send, isFirst, mark, unfunded };
 }

@@ -23,7 +23,7 @@ export interface AgentsOptions {
   readonly directory: AgentDirectory;
   /** The topic `agents`, folded into the directory. */
   readonly table: Pick<CompactedTable<AgentEntry>, 'write'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
 }
 
 /** An agent with its fresh key, which is shown this once. */
@@ -52,11 +52,11 @@ export class Agents {
   /** An agent with its key, or the limit that one more would break. */
   create(owner: WalletAddress, name: string): Promise<KeyedAgent | BrokenLimit> {
     return this.#mutex.run(owner, async () => {
-      const { directory, clock, room } = this.#options;
+      const { directory, clock, entryQuota } = this.#options;
       if (directory.listOf(owner).length >= agentsMax) return { max: agentsMax };
       if (directory.madeBy(owner) >= agentsEverMax) return { max: agentsEverMax };
       const held = { entries: directory.madeInAll, free: freeEntries.agents };
-      if (!(await room.admits(held, owner))) return { max: null };
+      if (!(await entryQuota.admits(held, owner))) return { max: null };
       const id = agentIdFromBytes(randomBytes(16));
       const createdAtMs = clock.nowMs();
       const agent: Agent = {

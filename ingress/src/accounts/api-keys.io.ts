@@ -30,7 +30,7 @@ export interface ApiKeysOptions {
   readonly directory: KeyDirectory;
   /** The topic `credentials`, folded by `keyFold` into the directory. */
   readonly table: Pick<CompactedTable<Credential>, 'write'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
 }
 
 /** A timestamp in whole seconds may be so much before the moment at which it was signed, milliseconds. */
@@ -183,11 +183,11 @@ export class ApiKeys {
 
   /** A wallet whose only key was revoked may replace it for longer than others may have a first one. */
   #hasRoom(wallet: WalletAddress, kind: KeyKind): Promise<boolean> {
-    const { directory, room } = this.#options;
+    const { directory, entryQuota } = this.#options;
     const keys = this.list(wallet, kind);
     const isReplaced = keys.length > 0 && !keys.some(({ active }) => active);
     const free = freeEntries.apiKeys * (isReplaced ? replacedKeysFactor : 1);
-    return room.admits({ entries: directory.size, free }, wallet);
+    return entryQuota.admits({ entries: directory.size, free }, wallet);
   }
 
   /** The keys of wallet and nonce, the newest version first. */

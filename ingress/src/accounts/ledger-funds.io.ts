@@ -13,7 +13,7 @@ const askAgainMs = 5_000;
 export interface LedgerFundsOptions {
   /** Wallets that trade: what they hold may be tokens alone. */
   readonly trading: Pick<FundedWallets, 'has'>;
-  readonly room: Pick<EntryQuota, 'hasMoney'>;
+  readonly entryQuota: Pick<EntryQuota, 'hasMoney'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
@@ -55,7 +55,7 @@ export class LedgerFunds implements PayerFunds {
 
   #ask(payer: WalletAddress, before: boolean | null): Promise<boolean> {
     const askedAtMs = this.#options.clock.monotonicMs();
-    const asking = this.#options.room
+    const asking = this.#options.entryQuota
       .hasMoney(payer)
       .catch(() => true)
       .then((isFunded) => {

@@ -12,7 +12,7 @@ export interface NotificationMarksOptions {
   readonly marks: DeletedNotifications;
   /** The topic `notification-marks`, folded into the marks. */
   readonly table: Pick<CompactedTable<NotificationMark>, 'write'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
 }
 
 /**
@@ -30,9 +30,9 @@ export class NotificationMarks {
   /** Resolves when it is durable; with false when there is no room for a wallet without money. Throws a `Fault`. */
   async delete(wallet: WalletAddress, ids: readonly number[]): Promise<boolean> {
     return await this.#mutex.run(wallet, async () => {
-      const { marks, room } = this.#options;
+      const { marks, entryQuota } = this.#options;
       const held = { entries: marks.size, free: freeEntries.notificationMarks };
-      if (!marks.has(wallet) && !(await room.admits(held, wallet))) return false;
+      if (!marks.has(wallet) && !(await entryQuota.admits(held, wallet))) return false;
       const deleted = marks.withDeleted(wallet, ids);
       const changedAtMs = this.#options.clock.nowMs();
       const value = { wallet: hexBytes(wallet), deleted, changedAtMs };

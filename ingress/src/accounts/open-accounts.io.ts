@@ -40,7 +40,7 @@ export interface AccountsOptions {
   readonly freshness: Freshness;
   readonly clock: Clock;
   readonly owners: WalletOwners;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
   readonly log: Log;
   onFault(fault: Fault): void;
 }
@@ -50,7 +50,7 @@ export interface AccountsOptions {
  * loaded. A status that cannot be read stops the process: it may be a ban. Owners, statuses and freezes are read alone.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
-  const { secrets, clock, owners, room, log, onFault, freshness } = options;
+  const { secrets, clock, owners, entryQuota, log, onFault, freshness } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
   const wallets = await followWallets(topicLog, options);
@@ -80,7 +80,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
       marks,
     ),
   ]);
-  const making = { clock, room };
+  const making = { clock, entryQuota };
   const reading = { directory: readDirectory, table: readKeys };
   const keys = new ApiKeys({ ...making, secrets, directory, table: credentials });
   revokeAgain = (apiKey) => {

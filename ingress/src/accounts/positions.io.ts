@@ -1,11 +1,11 @@
 import { waiterOf } from '@pm/domain/commands/waiting-shares';
 import {
   cancelSend,
-  hold,
   isShort,
   type Reserved,
   type Reserving,
   reserveRefusals,
+  reserveWith,
 } from '@pm/domain/orders/reservation.io';
 import { microText } from '@pm/schemas/decimal';
 import type { AccountActionResult } from '@pm/schemas/http/account';
@@ -78,8 +78,8 @@ async function reserve(
   const { partition, market } = token.market;
   const acceptedAtMs = caller.arrivedAtMs;
   const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
-  const asksLog = (first: Reserving) => isShort(first) && mayAsk;
-  const held = await hold({ ...meant, amountMicro }, asksLog, ledger);
+  const withoutHold = (first: Reserving) => isShort(first) && mayAsk;
+  const held = await reserveWith({ ...meant, amountMicro }, withoutHold, ledger);
   return held === reserveRefusals.insufficient && !mayAsk ? 'rate_limited' : held;
 }
 

@@ -18,7 +18,7 @@ export interface ReadOnlyKeysOptions {
   readonly directory: ReadKeyDirectory;
   /** The topic `read-keys`, folded into the directory. */
   readonly table: Pick<CompactedTable<ReadKey>, 'write'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
 }
 
 /** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */
@@ -38,7 +38,7 @@ export class ReadOnlyKeys {
       const max = brokenKeyLimit(keys);
       if (max !== null) return { max };
       const held = { entries: this.#options.directory.size, free: freeEntries.readOnlyKeys };
-      if (!(await this.#options.room.admits(held, wallet))) return { max: null };
+      if (!(await this.#options.entryQuota.admits(held, wallet))) return { max: null };
       // Numbers are never given twice, so no deleted key comes back.
       const number = (keys.at(-1)?.number ?? -1) + 1;
       const createdAtMs = this.#options.clock.nowMs();

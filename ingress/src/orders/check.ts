@@ -63,12 +63,12 @@ export interface CheckedOrder {
   /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
-  readonly doubt: OrderRefusal | null;
+  readonly refusalIfNew: OrderRefusal | null;
   /**
    * Why a new order would be refused now by what operators allow wallets and have decided on the market, which the
    * matcher does not know; the same order, placed before, gets its first result nevertheless.
    */
-  readonly forbidden: OrderRefusal | null;
+  readonly policyRefusal: OrderRefusal | null;
 }
 
 /** An order that is checked except for its signature. */
@@ -112,11 +112,10 @@ export function checkRules(
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
   const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
-  const { refusalIfNew } = read;
-  const unfit = refusalIfNew === null ? null : ({ kind: 'refused', ...refusalIfNew } as const);
-  const doubt = unfit ?? doubtOf(form, token, caller);
-  const forbidden = statusRefusal(form, caller) ?? decisionRefusal(token);
-  return { kind: 'checked', ...checked, doubt, forbidden };
+  const unfit = read.refusalIfNew && ({ kind: 'refused', ...read.refusalIfNew } as const);
+  const refusalIfNew = unfit ?? refusalOfNew(form, token, caller);
+  const policyRefusal = statusRefusal(form, caller) ?? decisionRefusal(token);
+  return { kind: 'checked', ...checked, refusalIfNew, policyRefusal };
 }
 
 function refused(code: RefusalCode): OrderRefusal {
@@ -196,7 +195,7 @@ function leastExpirationSeconds(fromMs: number): number {
 }
 
 /** A refusal by facts that may have been different when the same order was sent first. */
-function doubtOf(
+function refusalOfNew(
   form: OrderForm,
   token: ListedToken,
   { nowMs, arrivedAtMs }: Caller,
@@ -239,10 +238,10 @@ function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
 
 /** Why a new order would not be sent now. */
 export function admissionRefusal(
-  { token, forbidden, doubt }: CheckedOrder,
+  { token, policyRefusal, refusalIfNew }: CheckedOrder,
   partitions: { isReady(partition: number): boolean },
 ): OrderRefusal | null {
-  const refusal = forbidden ?? doubt;
+  const refusal = policyRefusal ?? refusalIfNew;
   if (refusal !== null) return refusal;
   return partitions.isReady(token.market.partition) ? null : refused('partition_not_ready');
 }

@@ -4,11 +4,11 @@ import type { RecentResults } from '@pm/domain/commands/recent-results-cache';
 import type { Reservation } from '@pm/domain/ledger/ledger';
 import {
   cancelSend,
-  hold,
   isShort,
   type Reservations,
   type Reserved,
   type Reserving,
+  reserveWith,
 } from '@pm/domain/orders/reservation.io';
 import type { OrderId } from '@pm/schemas/ids';
 import type { Authentication } from '../http/authentication.io.ts';
@@ -42,7 +42,7 @@ export function reserveOrder(
   unsent: UnsentOrder,
   parts: OrderReservationParts,
 ): Promise<Reserved | OrderRefusal> {
-  const refusal = unsent.order.forbidden ?? unsent.order.doubt;
+  const refusal = unsent.order.policyRefusal ?? unsent.order.refusalIfNew;
   if (refusal !== null) return reserveRefused(refusal, unsent, parts);
   return reserveFunds(unsent, parts);
 }
@@ -56,7 +56,7 @@ async function reserveFunds(
   if (!parts.partitions.isReady(order.token.market.partition))
     return refused('partition_not_ready');
   let isThrottled = false;
-  const asksLog = async (first: Reserving) => {
+  const withoutHold = async (first: Reserving) => {
     const { outcome, mark } = first;
     if (outcome === 'conflict') return true;
     if (!isShort(first) || (await isNew(order, { mark }, parts))) return false;
@@ -64,7 +64,7 @@ async function reserveFunds(
     return !isThrottled;
   };
   const reservation = reservationOf(unsent, order.holdMicro);
-  const reserved = await hold(reservation, asksLog, parts.ledger);
+  const reserved = await reserveWith(reservation, withoutHold, parts.ledger);
   if (typeof reserved !== 'string') return reserved;
   return isThrottled ? throttled(waitSeconds) : refused(reserved);
 }
@@ -78,7 +78,7 @@ async function reserveRefused(
   unsent: UnsentOrder,
   parts: OrderReservationParts,
 ): Promise<Reserved | OrderRefusal> {
-  const reserved = await hold(reservationOf(unsent, 0), () => false, parts.ledger);
+  const reserved = await reserveWith(reservationOf(unsent, 0), () => false, parts.ledger);
   if (typeof reserved === 'string') return refused(reserved);
   const final = await refusalOf(refusal, { unsent, reserved }, parts);
   if (final === null) return { ...reserved, unfunded: refusal.code };
@@ -94,7 +94,7 @@ async function refusalOf(
 ): Promise<OrderRefusal | null> {
   const { order, waitSeconds } = unsent;
   const { partition } = order.token.market;
-  if (order.forbidden !== null) {
+  if (order.policyRefusal !== null) {
     // By the limit of the matcher, every order would be unconfirmed for five minutes after a start.
     const aheadMaxMs = parts.authentication.freshness.millisecondsMs;
     const { isFirst, mark } = reserved;

@@ -1,7 +1,7 @@
 import type { CommandSender } from '@pm/domain/commands/command-channel.io';
 import type { PartitionLiveness } from '@pm/domain/commands/partition-liveness';
 import type { CommandResult } from '@pm/domain/commands/result-waiters';
-import { hold, type Reservations, type Reserved } from '@pm/domain/orders/reservation.io';
+import { type Reservations, type Reserved, reserveWith } from '@pm/domain/orders/reservation.io';
 import { orderIdFromBytes, walletFromBytes } from '@pm/schemas/ids';
 import type { RefusalCode } from '@pm/schemas/refusals';
 import type { SentOrder } from './command.ts';
@@ -38,7 +38,7 @@ export async function settleLateOrder(
   const orderId = orderIdFromBytes(order.orderId);
   const wallet = walletFromBytes(order.maker);
   const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
-  const reserved = await hold({ ...asked, amountMicro: 0 }, () => false, ledger);
+  const reserved = await reserveWith({ ...asked, amountMicro: 0 }, () => false, ledger);
   if (typeof reserved === 'string') return reserved;
   return { result: await commands.run(partition, order), reserved };
 }

@@ -222,7 +222,7 @@ export class OrderSubmitter {
  * what was answered then counts. A limit that counts from the arrival says less: an earlier request may arrive later.
  */
 function lateOrder(order: CheckedOrder): CheckedOrder {
-  return { ...order, doubt: order.doubt ?? { kind: 'refused', code: 'too_late' } };
+  return { ...order, refusalIfNew: order.refusalIfNew ?? { kind: 'refused', code: 'too_late' } };
 }
 
 function unlessTooLate(response: PlacementResult): PlacementResult | null {
@@ -230,10 +230,13 @@ function unlessTooLate(response: PlacementResult): PlacementResult | null {
 }
 
 /** The facts that texts of refusals may mention of an order. */
-function orderFacts({ amounts, token, doubt }: CheckedOrder, id: OrderId): Record<string, string> {
+function orderFacts(
+  { amounts, token, refusalIfNew }: CheckedOrder,
+  id: OrderId,
+): Record<string, string> {
   const { tick, minSizeMicro } = token.market;
   const rules = { tick: priceText(tick), min: microText(minSizeMicro) };
-  return { ...amountFacts(amounts, id), ...rules, ...doubt?.facts };
+  return { ...amountFacts(amounts, id), ...rules, ...refusalIfNew?.facts };
 }
 
 function amountFacts(

@@ -17,7 +17,7 @@ import type { SessionLog } from './session-log.io.ts';
 export interface HeartbeatsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
   /** Called with each result. */
   onBeat(result: HeartbeatResult['kind']): void;
   /** How long a heartbeat waits for the end of the session before it, milliseconds. */
@@ -94,8 +94,8 @@ export class Heartbeats {
 
   /** For the first heartbeat of a key; its session is remembered for ever. */
   #hasRoom({ address }: SessionHolder): Promise<boolean> {
-    const { log, room } = this.#options;
-    return room.admits({ entries: log.table.size, free: freeEntries.sessions }, address);
+    const { log, entryQuota } = this.#options;
+    return entryQuota.admits({ entries: log.table.size, free: freeEntries.sessions }, address);
   }
 
   async #write(

@@ -39,7 +39,7 @@ export const sessionLimits: SessionLimits = {
 export interface SessionsOptions {
   readonly log: Log;
   readonly clock: Clock;
-  readonly room: HeartbeatsOptions['room'];
+  readonly entryQuota: HeartbeatsOptions['entryQuota'];
   readonly run: SessionCancelOptions['run'];
   readonly partitions: SessionCancelOptions['partitions'];
   readonly counts: Pick<HeartbeatsOptions, 'onBeat'> &
@@ -62,7 +62,7 @@ export async function openSessions(
   topicLog: Omit<TopicsOf<'sessions'>, 'records'>,
   options: SessionsOptions,
 ): Promise<Sessions> {
-  const { log: logger, clock, counts, room, limits = sessionLimits } = options;
+  const { log: logger, clock, counts, entryQuota, limits = sessionLimits } = options;
   const { client, names, codecs } = topicLog;
   const admin = await client.admin();
   const partitions = (await admin.bounds(names.sessions).finally(() => admin.close())).size;
@@ -114,7 +114,7 @@ export async function openSessions(
   log.start();
   const timer = setInterval(() => watch.check(), limits.checkEveryMs);
   return {
-    heartbeats: new Heartbeats({ log, clock, room, onBeat: counts.onBeat }),
+    heartbeats: new Heartbeats({ log, clock, entryQuota, onBeat: counts.onBeat }),
     table: log.table,
     async close() {
       clearInterval(timer);

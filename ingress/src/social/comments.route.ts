@@ -66,7 +66,7 @@ async function post(
   const refusal = replyRefusal(form, threads);
   if (refusal !== null) return refusal;
   const held = { entries: threads.size, free: freeEntries.comments };
-  if (!(await services.room.admits(held, caller.address))) {
+  if (!(await services.entryQuota.admits(held, caller.address))) {
     return { code: 'deposit_required', facts: depositFacts };
   }
   const offset = await services.comments.write(eventOf(form, caller.address, caller.nowMs));
@@ -195,12 +195,12 @@ function byCaller({ comment, caller }: ChangeFacts) {
 async function hasRoomFor(
   event: CommentEvent,
   { address }: Caller,
-  { comments, room }: SocialServices,
+  { comments, entryQuota }: SocialServices,
 ): Promise<boolean> {
   const isVote =
     event.kind === 'CommentReported' || (event.kind === 'CommentReacted' && event.active);
   const held = { entries: comments.threads.votes, free: freeEntries.commentVotes };
-  return !isVote || (await room.admits(held, address));
+  return !isVote || (await entryQuota.admits(held, address));
 }
 
 function changeRoute(

@@ -50,7 +50,7 @@ export interface ProfilesOptions {
   readonly creationTimes: ProfileCreationTimes;
   /** The topic `profiles`, folded into the creationTimes. */
   readonly table: Pick<CompactedTable<Profile>, 'write'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
 }
 
 /** Profiles as their owners set them. */
@@ -67,12 +67,12 @@ export class Profiles {
    * `overloaded` (retry) when the exchange has as many as it keeps.
    */
   async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile | null> {
-    const { clock, creationTimes, table, room } = this.#options;
+    const { clock, creationTimes, table, entryQuota } = this.#options;
     return await this.#mutex.run(wallet, async () => {
       if (!creationTimes.hasRoomFor(wallet)) throw new Fault('overloaded', 'retry');
       const held = { entries: creationTimes.size, free: freeEntries.profiles };
       const isNew = creationTimes.of(wallet) === undefined;
-      if (isNew && !(await room.admits(held, wallet))) return null;
+      if (isNew && !(await entryQuota.admits(held, wallet))) return null;
       const updatedAtMs = clock.nowMs();
       const createdAtMs = creationTimes.of(wallet) ?? updatedAtMs;
       const profile: Profile = { wallet: hexBytes(wallet), ...form, createdAtMs, updatedAtMs };
@@ -85,20 +85,20 @@ export class Profiles {
 /** Opens the profiles on the log; resolves when all that were there are known. */
 export async function openProfiles(
   topicLog: TopicsOf<'profiles'>,
-  options: Pick<ProfilesOptions, 'room'> & {
+  options: Pick<ProfilesOptions, 'entryQuota'> & {
     readonly clock: Clock;
     readonly log: Log;
     onFault(fault: Fault): void;
   },
 ): Promise<Profiles> {
-  const { clock, log, onFault, room } = options;
+  const { clock, log, onFault, entryQuota } = options;
   const { names, codecs } = topicLog;
   const creationTimes = new ProfileCreationTimes();
   const topic = { topic: names.profiles, codec: codecs.profiles, log, onFault };
   return new Profiles({
     clock,
     creationTimes,
-    room,
+    entryQuota,
     table: await openTable(topicLog, topic, creationTimes),
   });
 }

@@ -10,7 +10,7 @@ export interface SocialServices {
   readonly authentication: Authentication;
   readonly comments: Pick<Comments, 'threads' | 'write'>;
   readonly profiles: Pick<Profiles, 'put'>;
-  readonly room: Pick<EntryQuota, 'admits'>;
+  readonly entryQuota: Pick<EntryQuota, 'admits'>;
   readonly listed: Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
   readonly newMarkets: NewMarkets;
 }

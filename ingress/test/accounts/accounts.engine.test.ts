@@ -60,7 +60,7 @@ async function openProcess(): Promise<Process> {
     ...frame(),
     secrets: { present: Buffer.alloc(32, 5), others: [] },
     freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
-    room: new RoomFake(),
+    entryQuota: new RoomFake(),
   });
 }
 

@@ -11,7 +11,7 @@ class Ledger {
   readonly funds = new LedgerFunds({
     trading: this.trading,
     clock: { monotonicMs: () => this.nowMs },
-    room: {
+    entryQuota: {
       hasMoney: (wallet) =>
         new Promise((resolve, reject) => {
           const answer = (has: boolean | Error) => {

@@ -1,5 +1,5 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
-import { hold } from '@pm/domain/orders/reservation.io';
+import { reserveWith } from '@pm/domain/orders/reservation.io';
 import { withdraw } from '@pm/domain/wallets/withdrawals.io';
 import { patientReservations } from '../../src/orders/patient-reservations.io.ts';
 
@@ -43,21 +43,21 @@ const withdrawal = { transferId: orderId, wallet, amountMicro: 5 };
 
 test('proceeds of a sale that the ledger does not know yet pay for the next order', async () => {
   const { asked, patient } = openLedger({ catchesUp: true, sold: true });
-  const held = await hold(reservation, () => false, patient);
+  const held = await reserveWith(reservation, () => false, patient);
   expect(held).toMatchObject({ holdMicro: 5, isFirst: true });
   expect(asked).toEqual(['insufficient', 'reserved']);
 });
 
 test('money that is short in all of the log is refused as short', async () => {
   const { asked, patient } = openLedger({ catchesUp: true, sold: false });
-  const refused = await hold(reservation, () => false, patient);
+  const refused = await reserveWith(reservation, () => false, patient);
   expect(refused).toBe('insufficient_balance_or_allowance');
   expect(asked).toEqual(['insufficient', 'insufficient']);
 });
 
 test('a ledger that stays behind refuses nothing for good', async () => {
   const { patient } = openLedger({ catchesUp: false, sold: true });
-  expect(await hold(reservation, () => false, patient)).toBe('ledger_not_ready');
+  expect(await reserveWith(reservation, () => false, patient)).toBe('ledger_not_ready');
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };
   const transfers = { write: async () => 'durable' as const };
   const services = { ledger: patient, transfers, freezes: { isFrozen: () => false }, clock };

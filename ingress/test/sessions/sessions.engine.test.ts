@@ -61,7 +61,7 @@ async function openWatcher(): Promise<Watcher> {
   const sessions = await openSessions(topicLog, {
     log: silentLog,
     clock,
-    room: new RoomFake(),
+    entryQuota: new RoomFake(),
     run,
     limits,
     partitions: { numbers: [0], isReady: () => true, at: () => ({ clockMs: Date.now() }) },

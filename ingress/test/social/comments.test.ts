@@ -321,7 +321,7 @@ test('as many wallets set a profile as readers keep; those that have one go on',
   const store = new Profiles({
     clock: { nowMs: () => 5 },
     creationTimes,
-    room: new RoomFake(),
+    entryQuota: new RoomFake(),
     table: topic.open(creationTimes),
   });
   const form = { name: 'Ann', bio: '', image: '', xName: '', showName: true };

@@ -331,8 +331,8 @@ export class Trader {
       amounts,
       holdMicro: holdMicro({ side, ...amounts, feeRateBps: token.market.feeRateBps }),
       expiresAtMs: timeInForce === 'GTD' ? signedAtMs + gtdLifetimeMs : 0,
-      doubt: null,
-      forbidden: null,
+      refusalIfNew: null,
+      policyRefusal: null,
     };
   }
 }
