@@ -1,8 +1,9 @@
 // Builds the console into console/dist when its sources, the packages it is made of or the lock file have changed, and
 // fails when the first view is larger than its limit. `--force` builds in any case.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
@@ -16,6 +17,7 @@ const stamp = join(dist, '.built-from');
 
 const sources = [
   'console/src',
+  'console/docs',
   'console/index.html',
   'console/build.mjs',
   'client/dist',
@@ -28,7 +30,9 @@ function filesIn(path) {
   return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
     .filter(
       (entry) =>
-        entry.isFile() && /\.(js|tsx?|css|svg)$/.test(entry.name) && !entry.name.endsWith('.d.ts'),
+        entry.isFile() &&
+        /\.(js|tsx?|css|svg|html)$/.test(entry.name) &&
+        !entry.name.endsWith('.d.ts'),
     )
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
     .sort();
@@ -54,6 +58,15 @@ function firstViewBytes() {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** The page of the API: its own files and those of the published viewer, which query-api serves at /docs. */
+function copyDocs() {
+  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const to = join(dist, 'docs');
+  cpSync(join(room, 'docs'), to, { recursive: true });
+  for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css'])
+    cpSync(join(viewer, name), join(to, name));
+}
+
 const mark = sourceMark();
 const isBuilt = existsSync(stamp) && readFileSync(stamp, 'utf8') === mark;
 if (!isBuilt || process.argv.includes('--force')) {
@@ -74,6 +87,7 @@ if (!isBuilt || process.argv.includes('--force')) {
       reportCompressedSize: false,
     },
   });
+  copyDocs();
   const bytes = firstViewBytes();
   if (bytes > firstViewMaxBytes) {
     process.stderr.write(

@@ -70,6 +70,8 @@ function builtConsole(): ConsoleFiles {
   return new Map([
     ['index.html', file('text/html; charset=utf-8', '<!doctype html>')],
     ['assets/index-0a1b2c3d.js', file('text/javascript; charset=utf-8', 'export {};')],
+    ['docs/index.html', file('text/html; charset=utf-8', '<!doctype html>')],
+    ['docs/start.js', file('text/javascript; charset=utf-8', 'export {};')],
   ]);
 }
 

@@ -15,6 +15,9 @@ export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 /** Path of the page. */
 export const consolePage = 'index.html';
 
+/** Folder of the page of the API. */
+export const docsFolder = 'docs';
+
 /** Files that the build writes; others are not served. */
 const contentTypes: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -51,5 +54,20 @@ export const pageHeaders: Readonly<Record<string, string>> = {
     "require-trusted-types-for 'script'",
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Headers of the page of the API, whose viewer writes styles into its elements and has pictures in its style. */
+export const docsHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
   'referrer-policy': 'no-referrer',
 };

@@ -1,7 +1,14 @@
 import { errorStyleOf, type HttpHandler } from '@pm/kit/http';
 import { publicRoutes } from '@pm/schemas/routes/routes';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ConsoleFile, type ConsoleFiles, consolePage, pageHeaders } from './console-file.ts';
+import {
+  type ConsoleFile,
+  type ConsoleFiles,
+  consolePage,
+  docsFolder,
+  docsHeaders,
+  pageHeaders,
+} from './console-file.ts';
 
 export interface ConsoleParts {
   readonly console: ConsoleFiles;
@@ -9,30 +16,35 @@ export interface ConsoleParts {
 
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** The page of the console, and its files. */
+/** The page of the console, the page of the API, and their files. */
 export function consoleRoutes({ console: files }: ConsoleParts): readonly HttpHandler[] {
-  const { getConsole, getConsoleAsset } = publicRoutes;
-  const page: HttpHandler = {
-    ...getConsole,
+  const { getConsole, getConsoleAsset, getDocs, getDocsAsset } = publicRoutes;
+  const checked = { 'cache-control': 'no-cache' };
+  const fileOf = ({ params }: FastifyRequest) => (params as { readonly file: string }).file;
+  return [
+    fileRoute(getConsole, files, { ...checked, ...pageHeaders }, () => consolePage),
+    fileRoute(getConsoleAsset, files, assetHeaders, (request) => `assets/${fileOf(request)}`),
+    fileRoute(getDocs, files, { ...checked, ...docsHeaders }, () => `${docsFolder}/index.html`),
+    fileRoute(getDocsAsset, files, checked, (request) => `${docsFolder}/${fileOf(request)}`),
+  ];
+}
+
+function fileRoute(
+  route: Pick<HttpHandler, 'method' | 'path'>,
+  files: ConsoleFiles,
+  headers: Readonly<Record<string, string>>,
+  nameOf: (request: FastifyRequest) => string,
+): HttpHandler {
+  return {
+    ...route,
     add(app, { url }) {
       app.get(url, (request, reply) => {
-        void reply.headers({ 'cache-control': 'no-cache', ...pageHeaders });
-        return sendFile(request, reply, files.get(consolePage));
+        const file = files.get(nameOf(request));
+        if (file !== undefined) void reply.headers(headers);
+        return sendFile(request, reply, file);
       });
     },
   };
-  const assets: HttpHandler = {
-    ...getConsoleAsset,
-    add(app, { url }) {
-      app.get(url, (request, reply) => {
-        const { file } = request.params as { readonly file: string };
-        const found = files.get(`assets/${file}`);
-        if (found !== undefined) void reply.headers(assetHeaders);
-        return sendFile(request, reply, found);
-      });
-    },
-  };
-  return [page, assets];
 }
 
 function sendFile(

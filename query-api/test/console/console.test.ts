@@ -15,6 +15,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'index.html'), page);
   writeFileSync(join(folder, 'assets/index-0a1b2c3d.js'), 'export {};');
   writeFileSync(join(folder, '.built-from'), 'a hash');
+  mkdirSync(join(folder, 'docs'));
+  writeFileSync(join(folder, 'docs/index.html'), page);
+  writeFileSync(join(folder, 'docs/start.js'), 'export {};');
   const world = new World();
   world.console = await readConsole(folder);
   app = openListener(world);
@@ -47,6 +50,17 @@ test('a file with a hash in its name is kept for good', async () => {
   expect(body).toBe('export {};');
   expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
   expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+});
+
+test('the page of the API and its files are sent, under a policy that names no other server', async () => {
+  const { body, headers } = await app.inject('/docs');
+  expect(body).toBe(page);
+  const policy = String(headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
+  const file = await app.inject('/docs/start.js');
+  expect([file.statusCode, file.headers['cache-control']]).toEqual([200, 'no-cache']);
+  expect((await app.inject('/docs/..%2Findex.html')).statusCode).toBe(404);
 });
 
 test('bytes are compressed where that is shorter and asked for', async () => {

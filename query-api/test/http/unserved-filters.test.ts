@@ -21,8 +21,8 @@ const cases = routes
 
 /** Pages and documents, and the state of the exchange, are no results. */
 function isDescription(path: string): boolean {
-  const documents = ['/openapi.json', '/asyncapi.json', '/docs', '/v1/stream', '/status'];
-  return documents.includes(path) || path.startsWith('/console');
+  const documents = ['/openapi.json', '/asyncapi.json', '/v1/stream', '/status'];
+  return documents.includes(path) || /^\/(console|docs)/.test(path);
 }
 
 const value = 'x-1';

@@ -14,7 +14,7 @@ const page = { contentType: 'text/html; charset=utf-8', example: '<!doctype html
 const script = { contentType: 'text/javascript; charset=utf-8', example: 'export {};' } as const;
 const notBuilt = { 404: 'not found; the console may not be built here' } as const;
 
-/** The console: static files that use the public routes like any other client. */
+/** The console and the page of the API: static files that use the public routes like any other client. */
 export const consoleRoutes = {
   getConsole: route({
     ...base,
@@ -36,5 +36,23 @@ export const consoleRoutes = {
     responses: { 200: { description: 'Script, style or picture.', text: script } },
     errors: notBuilt,
     examples: [{ params: { file: 'index-0a1b2c3d.js' } }],
+  }),
+  getDocs: route({
+    ...base,
+    path: '/docs',
+    summary: 'A page that shows this description, with requests to try',
+    description: 'It needs nothing from other servers.',
+    responses: { 200: { description: 'The page.', text: page } },
+    errors: notBuilt,
+    examples: [{}],
+  }),
+  getDocsAsset: route({
+    ...base,
+    path: '/docs/:file',
+    summary: 'A file of that page',
+    params: Type.Object({ file: Type.String({ description: 'Name of the file.' }) }),
+    responses: { 200: { description: 'Script or style.', text: script } },
+    errors: notBuilt,
+    examples: [{ params: { file: 'start.js' } }],
   }),
 } as const;

@@ -80,7 +80,7 @@ export const healthRoutes = {
   }),
 } as const;
 
-/** This description of the API, and a page to read it. */
+/** This description of the API. */
 export const descriptionRoutes = {
   getOpenApi: route({
     ...base,
@@ -95,20 +95,5 @@ export const descriptionRoutes = {
         response: { openapi: '3.1.0', info: {}, servers: [], tags: [], paths: {}, components: {} },
       },
     ],
-  }),
-  getDocs: route({
-    ...base,
-    path: '/docs',
-    service: 'query-api',
-    mounts: [],
-    limits: ['description'],
-    summary: 'A page that shows this description',
-    responses: {
-      200: {
-        description: 'A page that needs nothing from other servers.',
-        text: { contentType: 'text/html; charset=utf-8', example: '<!doctype html>' },
-      },
-    },
-    examples: [{}],
   }),
 } as const;
