@@ -14,7 +14,7 @@ import {
 } from './hostile-request.ts';
 import { type Answer, Judge } from './judge.ts';
 
-// Hostile requests over connections to every listener of a running exchange (docs/hacking.md, Tests).
+// Hostile requests over connections to every listener of a running exchange (docs/testing.md).
 const requests = runLength({ test: 2_000, deep: 250_000 });
 const seed = firstSeed(20_261_124);
 /** After so many the owner gets its key again, and trading is open again. */

@@ -15,7 +15,7 @@ interface Ended {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** This Node, or that of another platform with the emulator before it (docs/hacking.md). */
+/** This Node, or that of another platform with the emulator before it (docs/testing.md). */
 const [command = process.execPath, ...emulated] =
   process.env['PM_TEST_IMAGE_NODE']?.split(' ') ?? [];
 

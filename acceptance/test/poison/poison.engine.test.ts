@@ -12,7 +12,7 @@ import { expectCleanAudit, variablesOfWhole } from '../clean-audit.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { type PoisonPlace, poisonRecord } from './poison-record.ts';
 
-// Records that no service writes, on every topic but one (docs/hacking.md, Tests).
+// Records that no service writes, on every topic but one (docs/testing.md).
 const records = runLength({ test: 1_000, deep: 100_000 });
 const seed = firstSeed(20_261_124);
 const partitions = 2;

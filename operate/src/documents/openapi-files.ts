@@ -15,11 +15,6 @@ export const asyncApiFile = {
   text: () => textOf(asyncApiDocument()),
 } as const;
 
-/** The copy of a description as of the last release. */
-export function releasedFile(file: string): string {
-  return file.replace(/\.json$/, '.released.json');
-}
-
 function textOf(document: object): string {
   return `${JSON.stringify(document, null, 1)}\n`;
 }

@@ -1,10 +1,22 @@
 /** `page`: someone acts at once, at any hour; `ticket`: someone acts the same day. */
 export type Severity = 'page' | 'ticket';
 
-/** An alert of Prometheus and its line in docs/operating/alarms.md; its page is docs/operating/runbook/NAME.md. */
+/** Pages of docs/operating/runbook, by what is concerned. */
+export type RunbookPage =
+  | 'services'
+  | 'partitions'
+  | 'records'
+  | 'money'
+  | 'engines'
+  | 'projections'
+  | 'streams';
+
+/** An alert of Prometheus, its line in docs/operating/alarms.md, and its section in docs/operating/runbook. */
 export interface Alert {
   /** In Pascal case. */
   readonly name: string;
+  /** The page of the runbook that has its section. */
+  readonly runbook: RunbookPage;
   readonly severity: Severity;
   /** The condition as PromQL; its labels are those of the alert. */
   readonly expr: string;
@@ -16,10 +28,9 @@ export interface Alert {
   readonly cause: string;
 }
 
-/** Path of the page of an alert in the repository: `runbook/partition-silent.md` for `PartitionSilent`. */
-export function runbookOf({ name }: Pick<Alert, 'name'>): string {
-  const words = name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
-  return `docs/operating/runbook/${words}.md`;
+/** The section of an alert in the repository: `docs/operating/runbook/partitions.md#partitionsilent`. */
+export function runbookOf({ name, runbook }: Pick<Alert, 'name' | 'runbook'>): string {
+  return `docs/operating/runbook/${runbook}.md#${name.toLowerCase()}`;
 }
 
 /** Names of the series that an expression of PromQL reads. */

@@ -11,6 +11,7 @@ const failed = 'pm_http_requests_total{service="gateway",status=~"5.."}';
 export const pageAlerts: readonly Alert[] = [
   page({
     name: 'ServiceDown',
+    runbook: 'services',
     expr: 'up{job="exchange"} == 0',
     forText: '1m',
     summary: 'a process does not answer on its operator port',
@@ -19,6 +20,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'PartitionSilent',
+    runbook: 'partitions',
     expr: 'max(pm_ingress_partitions_silent) > 0',
     forText: '1m',
     summary: 'a partition has no live owner for a minute',
@@ -27,6 +29,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ReaderSilent',
+    runbook: 'records',
     expr: 'max by (service, topic, partition) (pm_reader_silence_seconds) > 5',
     forText: '30s',
     summary: 'a process reads a partition no more',
@@ -35,6 +38,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'PartitionFails',
+    runbook: 'partitions',
     expr: `sum by (partition, code) (increase(${faults}[10m])) > 2`,
     summary: 'a partition stops again and again',
     cause:
@@ -42,6 +46,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'OwnerStandsStill',
+    runbook: 'partitions',
     expr: 'max by (partition) (pm_matcher_tick_age_seconds) > 5',
     forText: '15s',
     summary: 'the owner of a partition does not read its own ticks again',
@@ -50,6 +55,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'OutputsMissing',
+    runbook: 'partitions',
     expr: grew(missingOutputs, '15m', 'partition, code'),
     summary: 'outputs are missing in `executions`',
     cause:
@@ -57,6 +63,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'MoneyDoesNotAddUp',
+    runbook: 'money',
     expr: grew('pm_solvency_breach_total', '1h', 'service'),
     summary: 'a wallet is below zero, or the tokens of a market are not covered',
     cause:
@@ -64,6 +71,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'RecordsForged',
+    runbook: 'records',
     expr: grew('pm_unproven_records_total', '15m', 'topic, reason'),
     summary: 'records of a sealed topic are not proved',
     cause:
@@ -71,12 +79,14 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'WithdrawalUnpaid',
+    runbook: 'money',
     expr: grew('pm_withdrawals_unpaid_total', '15m', 'service'),
     summary: 'a withdrawal exceeds its reservation',
     cause: 'another writer on `transfers`; [operator.md](operator.md)',
   }),
   page({
     name: 'OperatorSilent',
+    runbook: 'money',
     expr: 'max(pm_operator_partitions_silent) > 0',
     forText: '1m',
     summary: "the operator's process does not hear a partition",
@@ -85,6 +95,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ResolutionOverdue',
+    runbook: 'money',
     expr: 'max(pm_operator_resolutions_due) > 0',
     forText: '1m',
     summary: 'a resolution is due and not carried out',
@@ -93,6 +104,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'RedisNearlyFull',
+    runbook: 'engines',
     expr: 'max by (server) (pm_redis_memory_bytes) / (max by (server) (pm_redis_memory_max_bytes) > 0) > 0.8',
     forText: '1m',
     summary: 'a Redis has less than a fifth of its memory left',
@@ -101,12 +113,14 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'RedisRemovesKeys',
+    runbook: 'engines',
     expr: 'max by (server) (pm_redis_evicts) > 0',
     summary: 'a Redis may remove keys to make room',
     cause: 'set `maxmemory-policy noeviction`: removed proofs can be used again',
   }),
   page({
     name: 'EngineAway',
+    runbook: 'engines',
     expr: 'min by (engine) (pm_query_engine_up) == 0',
     forText: '1m',
     summary: 'Redis or ClickHouse does not answer query-api',
@@ -115,6 +129,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ProjectionStandsStill',
+    runbook: 'projections',
     expr: 'max by (view) (pm_projector_lag_seconds) > 30',
     forText: '1m',
     summary: 'a projection is more than half a minute late',
@@ -123,6 +138,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ViewHalted',
+    runbook: 'projections',
     expr: 'max by (view) (pm_projector_partitions{phase="halted"}) > 0',
     summary: 'a fault halted a partition of a view',
     cause:
@@ -130,6 +146,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ReadersSeeOldData',
+    runbook: 'projections',
     expr: 'max by (projection) (pm_query_complete_age_seconds{projection=~"tables|books|ledger"}) > 60',
     forText: '1m',
     summary: 'what readers get is more than a minute old',
@@ -138,6 +155,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'StreamsDoNotFollow',
+    runbook: 'streams',
     expr: 'max by (partition) (pm_streams_fault_seconds) > 5',
     forText: '30s',
     summary: 'streams do not follow the log',
@@ -146,6 +164,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'ServiceUnreachable',
+    runbook: 'services',
     expr: 'sum by (target) (rate(pm_gateway_refused_total{reason="unreachable"}[1m])) > 0.1',
     forText: '1m',
     summary: 'the gateway does not reach a service',
@@ -153,6 +172,7 @@ export const pageAlerts: readonly Alert[] = [
   }),
   page({
     name: 'RequestsFail',
+    runbook: 'services',
     expr: `sum(rate(${failed}[5m])) / sum(rate(${fromGateway}[5m])) > 0.01`,
     forText: '2m',
     summary: 'more than one request in a hundred is answered with 5xx',

@@ -10,6 +10,7 @@ const slowOrders = 'pm_http_request_seconds_bucket{service="gateway",method="POS
 const logAlerts: readonly Alert[] = [
   ticket({
     name: 'OrdersSlow',
+    runbook: 'services',
     expr: `histogram_quantile(0.99, sum by (le) (rate(${slowOrders}[5m]))) > 1`,
     forText: '5m',
     summary: 'one order in a hundred takes more than a second',
@@ -18,6 +19,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'RecordsRejected',
+    runbook: 'records',
     expr: 'sum by (reason) (increase(pm_matcher_rejected_records_total[10m])) > 20',
     summary: 'records of `orders` are rejected',
     cause:
@@ -25,6 +27,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'KeyUsedTwice',
+    runbook: 'records',
     expr: `${foreign('ingress')} or ${foreign('operator')}`,
     summary: 'two processes send under one key',
     cause:
@@ -32,6 +35,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'OwnersOverlap',
+    runbook: 'partitions',
     expr: 'max by (partition) (increase(pm_matcher_claims_total{ownership="elsewhere"}[1h])) > 6',
     summary: 'a partition moves between owners again and again',
     cause:
@@ -39,6 +43,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'PartitionsUnopened',
+    runbook: 'partitions',
     expr: 'sum(pm_matcher_partitions_unopened) > 0',
     forText: '5m',
     summary: 'topics have more partitions than are opened',
@@ -47,12 +52,14 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'SnapshotsFail',
+    runbook: 'partitions',
     expr: grew('pm_matcher_snapshot_failures_total', '15m', 'partition, what'),
     summary: 'snapshots are not written or not used',
     cause: 'disk full, or a damaged file; a restart then replays more of the log',
   }),
   ticket({
     name: 'MatcherLags',
+    runbook: 'partitions',
     expr: 'max by (partition) (pm_matcher_lag_seconds) > 1',
     forText: '1m',
     summary: 'a matcher is more than a second late',
@@ -60,6 +67,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'PartitionClockAhead',
+    runbook: 'partitions',
     expr: 'max by (partition) (pm_matcher_clock_ahead_seconds) > 1',
     forText: '1m',
     summary: 'the clock of a partition is ahead of the one of its owner',
@@ -68,6 +76,7 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'ThreadPoolHangs',
+    runbook: 'partitions',
     expr: grew('pm_matcher_signature_pool_late_total', '15m', 'instance'),
     summary: 'files or look-ups of names hang in the threads of a matcher',
     cause:
@@ -78,6 +87,7 @@ const logAlerts: readonly Alert[] = [
 const readAlerts: readonly Alert[] = [
   ticket({
     name: 'CheckpointsFail',
+    runbook: 'projections',
     expr: grew('pm_projector_checkpoints_total{outcome!="taken"}', '30m', 'outcome'),
     summary: 'checkpoints are not taken or not used',
     cause:
@@ -85,6 +95,7 @@ const readAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'InsertsRetried',
+    runbook: 'projections',
     expr: 'sum(increase(pm_projector_insert_retries_total[5m])) > 0',
     forText: '2m',
     summary: 'inserts into the tables are retried',
@@ -92,6 +103,7 @@ const readAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'TablesHeld',
+    runbook: 'projections',
     expr: 'max(pm_projector_held) > 0',
     forText: '15m',
     summary: 'the guard of the tables has held inserts for a quarter of an hour',
@@ -100,6 +112,7 @@ const readAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'CacheIncoherent',
+    runbook: 'engines',
     expr: 'min(pm_query_cache_coherent) == 0',
     forText: '1m',
     summary: 'cached books are not invalidated',
@@ -107,6 +120,7 @@ const readAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'RecordsSkipped',
+    runbook: 'records',
     expr: `${grew('pm_query_records_skipped_total', '15m', 'service, topic')} or ${grew('pm_streams_records_skipped_total', '15m', 'service, topic')}`,
     summary: 'readers skip records of a topic',
     cause: 'a record of a compacted topic that this version cannot read',
@@ -120,6 +134,7 @@ const heapFull =
 const tradeAlerts: readonly Alert[] = [
   ticket({
     name: 'SessionCancelsLate',
+    runbook: 'services',
     expr: 'sum(increase(pm_ingress_session_end_seconds_count[15m])) - sum(increase(pm_ingress_session_end_seconds_bucket{le="15"}[15m])) > 0',
     summary: 'session cancels came later than 15 seconds after the last heartbeat',
     cause:
@@ -127,12 +142,14 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'WithdrawalsVoid',
+    runbook: 'money',
     expr: grew('pm_withdrawals_void_total', '15m', 'service'),
     summary: 'withdrawals are void',
     cause: 'records after a fence; their clients send them again',
   }),
   ticket({
     name: 'RateLimitsAlone',
+    runbook: 'engines',
     expr: 'max by (service) (pm_rate_counted_alone) > 0',
     forText: '1m',
     summary: 'a process counts rate limits alone',
@@ -141,6 +158,7 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'IdempotencyKeysFull',
+    runbook: 'engines',
     expr: grew('pm_ingress_retries_full_total{of="all"}', '15m', 'kind'),
     summary: 'idempotency keys have no room',
     cause:
@@ -148,6 +166,7 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'LedgerNotSynced',
+    runbook: 'engines',
     expr: 'min(pm_redis_synced) == 0',
     forText: '1m',
     summary: 'the ledger may lose its last second',
@@ -155,6 +174,7 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'TurnsWait',
+    runbook: 'services',
     expr: 'max by (group) (pm_gateway_requests_waiting) > 100',
     forText: '1m',
     summary: 'requests of clients wait for their turn at the gateway',
@@ -163,6 +183,7 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'HeapNearlyFull',
+    runbook: 'services',
     expr: `${heapFull} * on (service, instance) group_left (what) (topk by (service, instance) (1, pm_held_entries) ^ 0) or on (service, instance) ${heapFull}`,
     summary: 'a process has used four fifths of its heap, and ends when it is full',
     cause:
@@ -170,6 +191,7 @@ const tradeAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'EventLoopBusy',
+    runbook: 'services',
     expr: 'max by (service) (nodejs_eventloop_lag_p99_seconds) > 0.5',
     forText: '2m',
     summary: 'a process works on one thing for half a second',
@@ -180,6 +202,7 @@ const tradeAlerts: readonly Alert[] = [
 const streamAlerts: readonly Alert[] = [
   ticket({
     name: 'StreamsLag',
+    runbook: 'streams',
     expr: 'max by (partition) (pm_streams_lag_seconds) > 5',
     forText: '1m',
     summary: 'streams are more than five seconds late',
@@ -188,6 +211,7 @@ const streamAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'ReadersTooSlow',
+    runbook: 'streams',
     expr: `sum(rate(${closed('4008')}[5m])) > 1`,
     summary: 'many readers of streams are too slow',
     cause:
@@ -195,6 +219,7 @@ const streamAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'CatalogNearlyFull',
+    runbook: 'money',
     expr: 'max(pm_operator_markets) / max(pm_operator_markets_max) > 0.8',
     summary: 'most of the markets that may be listed are listed',
     cause:
@@ -202,6 +227,7 @@ const streamAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'NoRoomForReaders',
+    runbook: 'streams',
     expr: `sum(increase(${closed('4029')}[10m])) > 10`,
     summary: 'streams have no room for readers',
     cause:
@@ -209,6 +235,7 @@ const streamAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'ResumesWait',
+    runbook: 'streams',
     expr: 'max(pm_streams_replays_waiting) > 0',
     forText: '2m',
     summary: 'resumed subscriptions wait for their replay',
@@ -217,6 +244,7 @@ const streamAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'StreamsRefuse',
+    runbook: 'streams',
     expr: `sum(rate(${closed('1008')}[5m])) > 1`,
     summary: 'streams refuse many connections',
     cause: 'clients with wrong frames or revoked keys',
