@@ -6,8 +6,8 @@ import type { HttpHandler } from './service-routes.io.ts';
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * GET /openapi.json, GET /asyncapi.json and GET /v1/stream without an upgrade. Made once per process: the documents take
- * half a second.
+ * GET /openapi.json, GET /asyncapi.json and GET /v1/stream without an upgrade. Made once per process: the documents
+ * take half a second.
  */
 export const descriptionRoutes: () => readonly HttpHandler[] = once(() => {
   const { getOpenApi, getAsyncApi, getStream } = publicRoutes;
