@@ -1,5 +1,5 @@
 /** Bounds of the requests of one client, or of those with one process. */
-export interface TurnLimits {
+export interface SlotLimits {
   /** With a service at once. */
   readonly atOnce: number;
   /** Waiting for that. */
@@ -16,15 +16,15 @@ interface Client {
 
 /**
  * Requests of each client that a service has at once; others of the same client wait in their order. So a service that
- * works on one thing after the other has only so many of a client before the next request of another one. A turn lasts
+ * works on one thing after the other has only so many of a client before the next request of another one. A slot is held
  * until its response has been taken: responses that are not taken hold connections to the service, too.
  */
 export class ClientConcurrencyLimit {
-  readonly #limits: TurnLimits;
+  readonly #limits: SlotLimits;
   /** Clients with a request; nothing is kept of others. */
   readonly #clients = new Map<string, Client>();
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: SlotLimits) {
     this.#limits = limits;
   }
 
@@ -38,21 +38,21 @@ export class ClientConcurrencyLimit {
     return this.#sum(({ running }) => running);
   }
 
-  /** Requests that wait for their turn. */
+  /** Requests that wait for a slot. */
   get waiting(): number {
     return this.#sum(({ waiting }) => waiting.size);
   }
 
   /**
-   * Resolves with what ends the turn, when it has come; with null when too many of the client wait, or the turn does
-   * not come in time. Each turn is ended once.
+   * Resolves with what releases the slot, when there is one; with null when too many of the client wait, or when none
+   * is free in time. Each slot is released once.
    */
   async enter(name: string): Promise<(() => void) | null> {
     const client = this.#clients.get(name) ?? { running: 0, waiting: new Set() };
     if (client.running >= this.#limits.atOnce) {
       if (client.waiting.size >= this.#limits.waiting) return null;
       // The one that ends passes its place on.
-      if (!(await this.#hasTurn(client))) return null;
+      if (!(await this.#hasSlot(client))) return null;
     } else {
       client.running += 1;
       this.#clients.set(name, client);
@@ -66,7 +66,7 @@ export class ClientConcurrencyLimit {
     return sum;
   }
 
-  #hasTurn({ waiting }: Client): Promise<boolean> {
+  #hasSlot({ waiting }: Client): Promise<boolean> {
     return new Promise((resolve) => {
       const start = () => {
         clearTimeout(timer);

@@ -66,9 +66,9 @@ export interface Target {
   readonly service: ServiceProcesses<Pool>;
   readonly addressOf: ClientAddress;
   /** Bounds the requests of each client; absent where nothing does. */
-  readonly turns?: ClientConcurrencyLimit;
+  readonly slots?: ClientConcurrencyLimit;
   /** Bounds the requests of all clients together with each process, by its URL. */
-  readonly processTurns: ClientConcurrencyLimit;
+  readonly processSlots: ClientConcurrencyLimit;
   /**
    * How far in the log each client has been answered: the service names it in its responses, and gets it with requests.
    * Absent for a service that does neither.
@@ -81,30 +81,30 @@ export interface Target {
 /** Why the gateway answers 503 itself. */
 export type Refusal = 'unreachable' | 'overloaded';
 
-/** Forwards a request to its service, when it is the turn of its client, and answers with the response. */
+/** Forwards a request to its service, when its client has a slot, and answers with the response. */
 export async function forward(
   request: FastifyRequest,
   reply: FastifyReply,
   target: Target,
 ): Promise<FastifyReply> {
-  const { turns, onRefused } = target;
+  const { slots, onRefused } = target;
   const client = request.server.countedAddress(request.raw);
   const refuse = (reason: Refusal) => {
     onRefused(reason);
     return replyUnavailable(request, reply, refusals[reason]);
   };
-  const endTurn = turns === undefined ? () => {} : await turns.enter(client);
-  if (endTurn === null) return await refuse('overloaded');
+  const releaseSlot = slots === undefined ? () => {} : await slots.enter(client);
+  if (releaseSlot === null) return await refuse('overloaded');
   const answeredTo = target.answered === undefined ? [] : clientNames(request.headers, client);
   const sent = await send(request, target, { client, answeredTo });
   if (typeof sent === 'string') {
-    endTurn();
+    releaseSlot();
     return await refuse(sent);
   }
-  const { response, endProcessTurn } = sent;
+  const { response, releaseProcessSlot } = sent;
   untilTaken(reply, () => {
-    endProcessTurn();
-    endTurn();
+    releaseProcessSlot();
+    releaseSlot();
   });
   const { statusCode, headers, body } = response;
   const { [answeredHeader]: through } = headers;
@@ -121,10 +121,10 @@ function untilTaken({ raw }: FastifyReply, end: () => void): void {
   else raw.once('close', end);
 }
 
-/** A response whose headers have arrived, and what ends its turn with its process. */
+/** A response whose headers have arrived, and what releases its slot at its process. */
 interface Sent {
   readonly response: Dispatcher.ResponseData;
-  endProcessTurn(): void;
+  releaseProcessSlot(): void;
 }
 
 /** The counted address of the client of a request, and the names by which its answers are kept. */
@@ -142,16 +142,16 @@ async function send(
   target: Target,
   { client, answeredTo }: Named,
 ): Promise<Sent | Refusal> {
-  const { service, processTurns } = target;
+  const { service, processSlots } = target;
   for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
-    const endProcessTurn = await processTurns.enter(process.url);
-    if (endProcessTurn === null) return 'overloaded';
+    const releaseProcessSlot = await processSlots.enter(process.url);
+    if (releaseProcessSlot === null) return 'overloaded';
     try {
-      // Made when its turn has come: the message says how long the request has waited.
+      // Made when it has a slot: the message says how long the request has waited.
       const ask = () => process.connection.request(messageOf(request, target, answeredTo));
-      return { response: await service.watch(process, ask), endProcessTurn };
+      return { response: await service.watch(process, ask), releaseProcessSlot };
     } catch (error) {
-      endProcessTurn();
+      releaseProcessSlot();
       if (!isSlow(error)) service.rest(process);
       if (!isUnsent(error)) return 'unreachable';
     }

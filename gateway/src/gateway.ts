@@ -6,7 +6,7 @@ import { rateGroupOf } from '@pm/schemas/rate-limits';
 import { bodyMaxBytes, type HttpRoute, type HttpService, urlsOf } from '@pm/schemas/routes/route';
 import { routes } from '@pm/schemas/routes/routes';
 import { AnsweredPlaces } from './answered-places.ts';
-import { ClientConcurrencyLimit, type TurnLimits } from './client-concurrency-limit.ts';
+import { ClientConcurrencyLimit, type SlotLimits } from './client-concurrency-limit.ts';
 import {
   closePools,
   forward,
@@ -16,16 +16,16 @@ import {
   type ServiceUrls,
   type Target,
 } from './forward.ts';
-import { gatewayStreamReadings, measureGateway, type TurnGroups, type Turns } from './metrics.ts';
+import { gatewayStreamReadings, measureGateway, type SlotGroups, type Slots } from './metrics.ts';
 import { pictureOf, pictureRoute } from './pictures.ts';
 import { type ForwardedStreams, forwardStreams, type LetLeave } from './streams.ts';
 
 const waits = { waiting: 1_024, waitMs: 2_000 };
 
-/** Turns of requests (limits.md). */
-export const turnLimits = {
+/** Slots of requests (limits.md). */
+export const slotLimits = {
   /**
-   * Requests that one address may have open at ingress; cancels and heartbeats have as many turns of their own. The
+   * Requests that one address may have open at ingress; cancels and heartbeats have as many slots of their own. The
    * client library sends as many requests at once. A service processes them one after the other, so more would only
    * delay those of other addresses.
    */
@@ -39,7 +39,7 @@ export const turnLimits = {
    * ingress, eight at query-api.
    */
   process: { atOnce: 512, ...waits },
-} as const satisfies Readonly<Record<string, TurnLimits>>;
+} as const satisfies Readonly<Record<string, SlotLimits>>;
 
 /**
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
@@ -86,24 +86,24 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
     for (const service of [pools.ingress, pools['query-api'], mcp]) await closePools(service);
   });
   const addressOf = clientAddressBy(trustedProxies);
-  const groups = openTurns();
+  const groups = openSlots();
   const refused = metrics === undefined ? null : measureGateway(metrics, groups);
   const countsOf = (target: string) => (reason: Refusal) => refused?.add(1, { target, reason });
   const answered = new AnsweredPlaces();
   const shared = { addressOf, answered };
   for (const route of routes as readonly HttpRoute[]) {
     const { service } = route;
-    const turns = turnsOf(route, groups);
+    const slots = slotsOf(route, groups);
     mount(app, route, {
-      ...turns,
+      ...slots,
       ...shared,
       service: pools[service],
       onRefused: countsOf(service),
     });
   }
   if (mcp !== null) {
-    const processTurns = new ClientConcurrencyLimit(turnLimits.process);
-    mountMcp(app, { service: mcp, addressOf, processTurns, onRefused: countsOf('mcp') });
+    const processSlots = new ClientConcurrencyLimit(slotLimits.process);
+    mountMcp(app, { service: mcp, addressOf, processSlots, onRefused: countsOf('mcp') });
   }
   servePictures(app);
   let streams: ForwardedStreams | null = null;
@@ -141,20 +141,20 @@ export type Gateway = HttpApp & {
   away(): readonly string[];
 };
 
-function openTurns(): TurnGroups {
-  const turnsFor = (limits: TurnLimits): Turns => ({
-    turns: new ClientConcurrencyLimit(limits),
-    processTurns: new ClientConcurrencyLimit(turnLimits.process),
+function openSlots(): SlotGroups {
+  const slotsFor = (limits: SlotLimits): Slots => ({
+    slots: new ClientConcurrencyLimit(limits),
+    processSlots: new ClientConcurrencyLimit(slotLimits.process),
   });
   return {
-    orders: turnsFor(turnLimits.ingress),
-    reserve: turnsFor(turnLimits.ingress),
-    reads: turnsFor(turnLimits.reads),
+    orders: slotsFor(slotLimits.ingress),
+    reserve: slotsFor(slotLimits.ingress),
+    reads: slotsFor(slotLimits.reads),
   };
 }
 
-/** The turns of requests of a route. */
-function turnsOf(route: HttpRoute, { orders, reserve, reads }: TurnGroups): Turns {
+/** The slots of requests of a route. */
+function slotsOf(route: HttpRoute, { orders, reserve, reads }: SlotGroups): Slots {
   if (route.service === 'query-api') return reads;
   return rateGroupOf(route) === 'reserve' ? reserve : orders;
 }

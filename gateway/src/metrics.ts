@@ -6,7 +6,7 @@ export const gatewayMetrics = {
   refused: {
     type: 'counter',
     name: 'pm_gateway_refused_total',
-    help: 'Requests answered 503 by the gateway: their service is unreachable, or all turns there are used up.',
+    help: 'Requests answered 503 by the gateway: their service is unreachable, or all slots there are used up.',
     labels: ['target', 'reason'],
   },
 } as const satisfies MetricDeclarations;
@@ -16,19 +16,19 @@ export const gatewayReadings = {
   running: {
     type: 'gauge',
     name: 'pm_gateway_requests_running',
-    help: 'Requests that a service works on, by group of turns.',
+    help: 'Requests that a service works on, by group of slots.',
     labels: ['group'],
   },
   waiting: {
     type: 'gauge',
     name: 'pm_gateway_requests_waiting',
-    help: 'Requests that wait for a turn of their client or with the process, by group of turns.',
+    help: 'Requests that wait for a slot of their client or with the process, by group of slots.',
     labels: ['group'],
   },
   clients: {
     type: 'gauge',
     name: 'pm_gateway_clients',
-    help: 'Addresses with a request at a service or waiting, by group of turns.',
+    help: 'Addresses with a request at a service or waiting, by group of slots.',
     labels: ['group'],
   },
 } as const satisfies MetricDeclarations;
@@ -42,30 +42,30 @@ export const gatewayStreamReadings = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Turns of clients, and of all clients with each process. */
-export type Turns = Required<Pick<Target, 'turns' | 'processTurns'>>;
+/** Slots of clients, and of all clients with each process. */
+export type Slots = Required<Pick<Target, 'slots' | 'processSlots'>>;
 
-export type TurnGroups = Readonly<Record<'orders' | 'reserve' | 'reads', Turns>>;
+export type SlotGroups = Readonly<Record<'orders' | 'reserve' | 'reads', Slots>>;
 
-/** Counts what the gateway answers itself, and reads the turns at each scrape. */
+/** Counts what the gateway answers itself, and reads the slots at each scrape. */
 export function measureGateway(
   metrics: Metrics,
-  groups: TurnGroups,
+  groups: SlotGroups,
 ): CounterMetric<'target' | 'reason'> {
   const gauge = (
     declared: (typeof gatewayReadings)[keyof typeof gatewayReadings],
-    numberOf: (turns: Turns) => number,
+    numberOf: (slots: Slots) => number,
   ) =>
     metrics.gauge({
       ...declared,
       readAll: () =>
-        Object.entries(groups).map(([group, turns]) => ({
+        Object.entries(groups).map(([group, slots]) => ({
           labels: { group },
-          value: numberOf(turns),
+          value: numberOf(slots),
         })),
     });
-  gauge(gatewayReadings.running, ({ processTurns }) => processTurns.running);
-  gauge(gatewayReadings.waiting, ({ turns, processTurns }) => turns.waiting + processTurns.waiting);
-  gauge(gatewayReadings.clients, ({ turns }) => turns.size);
+  gauge(gatewayReadings.running, ({ processSlots }) => processSlots.running);
+  gauge(gatewayReadings.waiting, ({ slots, processSlots }) => slots.waiting + processSlots.waiting);
+  gauge(gatewayReadings.clients, ({ slots }) => slots.size);
   return metrics.open(gatewayMetrics).refused;
 }

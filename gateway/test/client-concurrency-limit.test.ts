@@ -2,13 +2,13 @@ import { ClientConcurrencyLimit } from '../src/client-concurrency-limit.ts';
 
 const waitMs = 60_000;
 
-/** Runs a task in a turn; null when it has none. */
+/** Runs a task in a slot; null when it has none. */
 async function run<T>(
-  turns: ClientConcurrencyLimit,
+  slots: ClientConcurrencyLimit,
   name: string,
   task: () => Promise<T>,
 ): Promise<T | null> {
-  const end = await turns.enter(name);
+  const end = await slots.enter(name);
   if (end === null) return null;
   try {
     return await task();
@@ -41,11 +41,11 @@ class Tasks {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('a client has so many requests at once, and they follow each other in order', async () => {
-  const [turns, tasks] = [
+  const [slots, tasks] = [
     new ClientConcurrencyLimit({ atOnce: 2, waiting: 10, waitMs }),
     new Tasks(),
   ];
-  const results = ['1', '2', '3', '4'].map((name) => run(turns, 'a', tasks.of(name)));
+  const results = ['1', '2', '3', '4'].map((name) => run(slots, 'a', tasks.of(name)));
   await settled();
   expect(tasks.running).toEqual(['1', '2']);
   await tasks.end('2');
@@ -54,17 +54,17 @@ test('a client has so many requests at once, and they follow each other in order
   await tasks.end('3');
   await tasks.end('4');
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '4']);
-  expect(turns.size).toBe(0);
+  expect(slots.size).toBe(0);
 });
 
 test('a client whose requests wait does not delay those of others', async () => {
-  const [turns, tasks] = [
+  const [slots, tasks] = [
     new ClientConcurrencyLimit({ atOnce: 1, waiting: 10, waitMs }),
     new Tasks(),
   ];
   const names = ['flood 0', 'flood 1', 'flood 2', 'flood 3'];
-  const flood = names.map((name) => run(turns, 'flood', tasks.of(name)));
-  const good = run(turns, 'good', tasks.of('good'));
+  const flood = names.map((name) => run(slots, 'flood', tasks.of(name)));
+  const good = run(slots, 'good', tasks.of('good'));
   await settled();
   expect(tasks.running).toEqual(['flood 0', 'good']);
   for (const name of ['good', ...names]) await tasks.end(name);
@@ -72,41 +72,41 @@ test('a client whose requests wait does not delay those of others', async () => 
 });
 
 test('what would wait too long is refused at once', async () => {
-  const [turns, tasks] = [
+  const [slots, tasks] = [
     new ClientConcurrencyLimit({ atOnce: 1, waiting: 2, waitMs }),
     new Tasks(),
   ];
-  const results = ['1', '2', '3'].map((name) => run(turns, 'a', tasks.of(name)));
-  expect(await run(turns, 'a', tasks.of('4'))).toBeNull();
+  const results = ['1', '2', '3'].map((name) => run(slots, 'a', tasks.of(name)));
+  expect(await run(slots, 'a', tasks.of('4'))).toBeNull();
   await tasks.end('1');
-  results.push(run(turns, 'a', tasks.of('5')));
+  results.push(run(slots, 'a', tasks.of('5')));
   expect(tasks.running).toEqual(['2']);
   for (const name of ['2', '3', '5']) await tasks.end(name);
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '5']);
 });
 
 test('what has waited too long is not carried out any more', async () => {
-  const [turns, tasks] = [
+  const [slots, tasks] = [
     new ClientConcurrencyLimit({ atOnce: 1, waiting: 2, waitMs: 5 }),
     new Tasks(),
   ];
-  const first = run(turns, 'a', tasks.of('first'));
-  expect(await run(turns, 'a', tasks.of('late'))).toBeNull();
+  const first = run(slots, 'a', tasks.of('first'));
+  expect(await run(slots, 'a', tasks.of('late'))).toBeNull();
   await tasks.end('first');
   expect(await first).toBe('first');
   expect(tasks.running).toEqual([]);
-  expect(turns.size).toBe(0);
+  expect(slots.size).toBe(0);
 });
 
 test('a request that fails passes its place on', async () => {
-  const [turns, tasks] = [
+  const [slots, tasks] = [
     new ClientConcurrencyLimit({ atOnce: 1, waiting: 2, waitMs }),
     new Tasks(),
   ];
-  const failed = run(turns, 'a', async () => {
+  const failed = run(slots, 'a', async () => {
     throw new Error('gone');
   });
-  const next = run(turns, 'a', tasks.of('next'));
+  const next = run(slots, 'a', tasks.of('next'));
   await expect(failed).rejects.toThrow('gone');
   expect(tasks.running).toEqual(['next']);
   await tasks.end('next');

@@ -18,7 +18,7 @@ test('a request says how long it was with the gateway, whatever its client says'
   const untilKept = async (count: number) => {
     while (kept.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  // All places of the address are taken, one more waits for its turn.
+  // All places of the address are taken, one more waits for a slot.
   const first = Array.from({ length: 32 }, post);
   await untilKept(32);
   const waiting = post();

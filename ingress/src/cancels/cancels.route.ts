@@ -44,7 +44,7 @@ export interface CancelRouteServices extends CancelServices {
   readonly funds: Pick<PayerFunds, 'isKnownUnfunded'>;
 }
 
-/** Dependencies of the routes that cancel named orders, with the turns of orders that every partition is asked for. */
+/** Dependencies of the routes that cancel named orders, with the slots of orders that every partition is asked for. */
 type NamedCancelRouteServices = CancelRouteServices & NamedCancelServices;
 
 /** The routes that cancel orders. */

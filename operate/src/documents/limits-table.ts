@@ -1,5 +1,5 @@
 import { answeredLimits as answered } from '@pm/gateway/answered-places';
-import { turnLimits } from '@pm/gateway/gateway';
+import { slotLimits } from '@pm/gateway/gateway';
 import { streamShares } from '@pm/gateway/streams';
 import { defaultHttpLimits, evictFrom, openingLimitOf } from '@pm/kit/http';
 import { endedForMs } from '@pm/kit/listener';
@@ -29,7 +29,7 @@ export function limitsTable(): string {
 /** Limits of the connections, requests and bodies of clients, as Markdown. */
 export function sharesTable(): string {
   const { connections, bodies, keepAliveTimeoutMs, proxyKeepAliveTimeoutMs } = defaultHttpLimits;
-  const { ingress, reads, process } = turnLimits;
+  const { ingress, reads, process } = slotLimits;
   const waits = `${count(ingress.waiting)} more wait for at most ${ingress.waitMs / 1_000} s; then 503 \`overloaded\``;
   const evicts = count(connections.inAll * evictFrom);
   const { ofEach, inAll } = requestsAtOnce;

@@ -77,9 +77,9 @@ const trading: readonly Panel[] = [
     title: 'Queues of the gateway and of ingress',
     unit: 'short',
     description:
-      'Requests that wait for a turn, signatures not checked, commands not durable or without a result.',
+      'Requests that wait for a slot, signatures not checked, commands not durable or without a result.',
     queries: [
-      { expr: 'sum by (group) (pm_gateway_requests_waiting)', legend: 'turns: {{group}}' },
+      { expr: 'sum by (group) (pm_gateway_requests_waiting)', legend: 'slots: {{group}}' },
       { expr: 'sum by (group) (pm_gateway_requests_running)', legend: 'running: {{group}}' },
       { expr: 'sum(pm_ingress_signatures_queued)', legend: 'signatures' },
       { expr: 'sum(pm_ingress_commands_queued)', legend: 'commands not durable' },

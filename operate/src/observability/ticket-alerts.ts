@@ -173,11 +173,11 @@ const tradeAlerts: readonly Alert[] = [
     cause: "`appendfsync` of the ledger's Redis is not `always`; [redis.md](redis.md)",
   }),
   ticket({
-    name: 'TurnsWait',
+    name: 'RequestsQueued',
     runbook: 'services',
     expr: 'max by (group) (pm_gateway_requests_waiting) > 100',
     forText: '1m',
-    summary: 'requests of clients wait for their turn at the gateway',
+    summary: 'requests of clients wait for a slot at the gateway',
     cause:
       'one client sends more at once than it may, or a service is slow: the route with the longest duration',
   }),

@@ -219,7 +219,7 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     at: soon,
   },
   LedgerNotSynced: { series: { 'pm_redis_synced{server="ledger"}': gauge(1, 0) } },
-  TurnsWait: {
+  RequestsQueued: {
     series: { 'pm_gateway_requests_waiting{group="orders"}': gauge(0, 400) },
     labels: { group: 'orders' },
   },
