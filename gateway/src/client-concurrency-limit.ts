@@ -16,8 +16,8 @@ interface Client {
 
 /**
  * Requests of each client that a service has at once; others of the same client wait in their order. So a service that
- * works on one thing after the other has only so many of a client before the next request of another one. A slot is held
- * until its response has been taken: responses that are not taken hold connections to the service, too.
+ * works on one thing after the other has only so many of a client before the next request of another one. A slot is
+ * held until its response has been taken: responses that are not taken hold connections to the service, too.
  */
 export class ClientConcurrencyLimit {
   readonly #limits: SlotLimits;

@@ -107,7 +107,13 @@ export class Requests {
     const pipeline = { check: async () => items } as unknown as OrderPipeline;
     const items = orders.map((order) => this.#checked(order, how.stale));
     const metrics = { placed() {}, refused() {} };
-    const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
+    const placements = new Placements({
+      pipeline,
+      submitter: process.submitter,
+      metrics,
+      idempotencyKeys: this.#exchange.retries,
+      isSubmission: (_item): _item is never => true,
+    });
     const placement = {
       caller: arrived,
       acceptedAtMs: arrived.arrivedAtMs,

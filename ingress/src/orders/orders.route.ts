@@ -10,13 +10,8 @@ import type { IdempotencyMemory } from '../http/idempotency.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
 import { OrderPipeline, type OrderPipelineOptions } from './pipeline.io.ts';
-import {
-  batchResponse,
-  type PlacementRequest,
-  respondToPlacement,
-  singleResponse,
-} from './placement-response.io.ts';
-import { Placements } from './placements.io.ts';
+import { batchResponse, singleResponse } from './placement-response.io.ts';
+import { type PlacementRequest, Placements } from './placements.io.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import { OrderSubmitter, type OrderSubmitterOptions } from './submit.io.ts';
 
@@ -36,23 +31,15 @@ export function orderRoutes(services: OrderServices): readonly HttpHandler[] {
   const isSubmission = checkerOf(OrderSubmission);
   const pipeline = new OrderPipeline(services, isSubmission);
   const submitter = new OrderSubmitter(services);
-  const placements = new Placements({ pipeline, submitter, metrics: services.metrics });
-  const { idempotencyKeys } = services;
-  const respond = { placements, idempotencyKeys, isSubmission };
+  const placements = new Placements({ ...services, pipeline, submitter, isSubmission });
+  const readSingle: ReadPlacement = ({ body }) => {
+    return { route: '/order', items: [body], response: singleResponse };
+  };
+  const dryRun = new DryRun(services, new OrderPipeline(services, checkerOf(OrderToValidate)));
   return [
-    placementRoute(
-      '/order',
-      services,
-      (request) => {
-        return { route: '/order', items: [request.body], response: singleResponse };
-      },
-      respond,
-    ),
-    placementRoute('/orders', services, readBatch, respond),
-    validateRoute(
-      services.authentication,
-      new DryRun(services, new OrderPipeline(services, checkerOf(OrderToValidate))),
-    ),
+    placementRoute('/order', services, readSingle, placements),
+    placementRoute('/orders', services, readBatch, placements),
+    validateRoute(services.authentication, dryRun),
   ];
 }
 
@@ -67,7 +54,7 @@ function placementRoute(
   path: '/order' | '/orders',
   { authentication, clock }: Pick<OrderServices, 'authentication' | 'clock'>,
   read: ReadPlacement,
-  respond: Parameters<typeof respondToPlacement>[2],
+  placements: Placements,
 ): HttpHandler {
   return {
     method: 'POST',
@@ -81,7 +68,7 @@ function placementRoute(
         times.mark('auth');
         const placement = read(request, reply);
         if (placement === null) return reply;
-        return await respondToPlacement(placement, { request, reply, caller, times }, respond);
+        return await placements.respond(placement, { request, reply, caller, times });
       });
     },
   };

@@ -1,79 +1,17 @@
-import type { StageTimes } from '@pm/domain/requests/stage-times.io';
 import { refusalBody } from '@pm/kit/http';
 import type { PlacementResult } from '@pm/schemas/http/trading';
-import { retryLimits } from '@pm/schemas/redis/keys';
 import { hasRetryAfter, retryAfterSeconds } from '@pm/schemas/refusal-codes';
 import { outageOf, type RefusalCode, refusals } from '@pm/schemas/refusals';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type HttpResponse,
-  type IdempotencyMemory,
-  idempotent,
-  send,
-} from '../http/idempotency.io.ts';
-import { readBookTimes, readIdempotencyKey } from '../http/request-headers.ts';
-import type { Caller } from './check.ts';
-import { type IsSubmission, meaningOf } from './form.ts';
-import type { PlacementRefusal, Placements } from './placements.io.ts';
-import type { Placement } from './submit.io.ts';
-
-/** A placement of either route: its items, and the form of its response. */
-export interface PlacementRequest {
-  readonly route: '/order' | '/orders';
-  readonly items: readonly unknown[];
-  response(results: readonly PlacementResult[]): HttpResponse;
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly caller: Caller;
-  readonly times: StageTimes;
-}
-
-interface PlacementServices {
-  readonly placements: Placements;
-  readonly idempotencyKeys: IdempotencyMemory;
-  readonly isSubmission: IsSubmission;
-}
+import type { HttpResponse } from '../http/idempotency.io.ts';
 
 /**
- * Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 3.9, 3.8,
- * 3.10).
+ * One refusal of a whole request. `isOpen`: the result of an earlier attempt is not known yet; `item` is that of the
+ * first order of which this is so.
  */
-export async function respondToPlacement(
-  { route, items, response }: PlacementRequest,
-  { request, reply, caller, times }: Exchange,
-  { placements, idempotencyKeys, isSubmission }: PlacementServices,
-): Promise<FastifyReply> {
-  const bookTimes = readBookTimes(request.headers, caller.arrivedAtMs);
-  if (typeof bookTimes === 'string')
-    return send(refusalResponse('invalid_request', { detail: bookTimes }), reply);
-  const key = readIdempotencyKey(request.headers['idempotency-key']);
-  if (key === null) {
-    const facts = { max: retryLimits.keyMaxChars };
-    return send(refusalResponse('idempotency_key_invalid', facts), reply);
-  }
-  const requestTrace = request.trace;
-  const traced = requestTrace === undefined ? {} : { requestTrace };
-  const placement: Placement = { caller, ...bookTimes, times, ...traced };
-  const place = async (attempt?: Parameters<Placements['place']>[2]) => {
-    const placed = await placements.place(items, placement, attempt);
-    times.writeTo(reply);
-    return 'code' in placed ? requestRefusal(placed) : response(placed);
-  };
-  if (key === undefined) return send(await place(), reply);
-  const meaning = meaningOf(items, isSubmission);
-  if (meaning === null) return send(refusalResponse('invalid_payload'), reply);
-  const identity = {
-    caller: caller.apiKey,
-    wallet: caller.address,
-    kind: 'orders',
-    route,
-    key,
-    meaning,
-  } as const;
-  return await idempotent(identity, { keys: idempotencyKeys, reply }, place);
+export interface PlacementRefusal {
+  readonly code: RefusalCode;
+  readonly isOpen?: true;
+  readonly item?: PlacementResult;
 }
 
 /** One result as the response of POST /order: a refused one has the status of its refusal and its text as `error`. */
@@ -106,13 +44,14 @@ function kindOf(code: RefusalCode): HttpResponse['kind'] {
   return outageOf(code) === undefined ? 'final' : 'nothing';
 }
 
-function requestRefusal({ code, isOpen, item }: PlacementRefusal): HttpResponse {
+/** The response of a request that is refused as a whole. */
+export function requestRefusal({ code, isOpen, item }: PlacementRefusal): HttpResponse {
   const response = item === undefined ? refusalResponse(code) : singleResponse([item]);
   return isOpen === true ? { ...response, kind: 'open' } : response;
 }
 
 /** The response of a request that placed nothing. */
-function refusalResponse(
+export function refusalResponse(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
   seconds = retryAfterSeconds(code),

@@ -25,8 +25,8 @@ import { isCertainlyLate, settleLateOrder } from './settle-late-order.io.ts';
 import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
-/** The caller of a placement, its time limits, and the clock of its stages. */
-export interface Placement extends TracedRequest, BookTimes {
+/** The caller of a context, its time limits, and the clock of its stages. */
+export interface PlacementContext extends TracedRequest, BookTimes {
   readonly caller: Caller;
 }
 
@@ -66,17 +66,17 @@ export class OrderSubmitter {
     this.#options = options;
   }
 
-  submit(order: CheckedOrder, placement: Placement): Promise<PlacementResult> {
+  submit(order: CheckedOrder, context: PlacementContext): Promise<PlacementResult> {
     const orderId = orderIdFromBytes(order.hash);
-    const { answerPlaces } = placement.caller;
-    return (this.#running.get(orderId) ?? this.#run(order, placement, orderId)).finally(() =>
+    const { answerPlaces } = context.caller;
+    return (this.#running.get(orderId) ?? this.#run(order, context, orderId)).finally(() =>
       answerPlaces.add(order.token.market.partition),
     );
   }
 
-  #run(order: CheckedOrder, placement: Placement, orderId: OrderId): Promise<PlacementResult> {
-    const trace = this.#options.orderTraces?.begin(order, placement) ?? null;
-    const started = this.#start(order, placement, { orderId, trace });
+  #run(order: CheckedOrder, context: PlacementContext, orderId: OrderId): Promise<PlacementResult> {
+    const trace = this.#options.orderTraces?.begin(order, context) ?? null;
+    const started = this.#start(order, context, { orderId, trace });
     this.#running.set(orderId, started);
     const { clock } = this.#options;
     if (trace !== null)
@@ -91,7 +91,10 @@ export class OrderSubmitter {
    * The part of an order that is stored before it is sent, without any money, so that another process can ask for its
    * result.
    */
-  sentOrderOf(order: CheckedOrder, { caller, acceptedAtMs, ageLimitMs }: Placement): SentOrder {
+  sentOrderOf(
+    order: CheckedOrder,
+    { caller, acceptedAtMs, ageLimitMs }: PlacementContext,
+  ): SentOrder {
     const { partition } = order.token.market;
     const unfunded = { generation: 0, holdMicro: 0, acceptedAtMs, ageLimitMs };
     return { partition, order: placeCommand(order, caller, unfunded) };
@@ -128,7 +131,7 @@ export class OrderSubmitter {
 
   async #start(
     order: CheckedOrder,
-    { caller, acceptedAtMs, ageLimitMs, validUntilMs, times }: Placement,
+    { caller, acceptedAtMs, ageLimitMs, validUntilMs, times }: PlacementContext,
     { orderId, trace }: { readonly orderId: OrderId; readonly trace: OrderTrace | null },
   ): Promise<PlacementResult> {
     const { clock, recentResults, hashes, commands, metrics } = this.#options;
