@@ -60,7 +60,8 @@ function firstViewBytes() {
 
 /** The page of the API: its own files and those of the published viewer, which query-api serves at /docs. */
 function copyDocs() {
-  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const require = createRequire(import.meta.url);
+  const viewer = dirname(require.resolve('swagger-ui-dist/package.json'));
   const to = join(dist, 'docs');
   cpSync(join(room, 'docs'), to, { recursive: true });
   for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css'])
