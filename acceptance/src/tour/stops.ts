@@ -47,6 +47,7 @@ function consoleStops({ consoleFile }: TourFacts): readonly Stop[] {
   return [
     { route: 'GET /console/' },
     { route: 'GET /console/assets/:file', params: { file: consoleFile } },
+    { route: 'GET /docs/:file', params: { file: 'start.js' } },
   ];
 }
 
